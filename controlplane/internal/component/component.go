@@ -1,0 +1,98 @@
+// Package component starts servers that depend on one another and stops them again.
+//
+// A later component needs the earlier ones: kube-apiserver hangs for minutes when its etcd goes first. So they start one
+// after the other, each when the one before is ready, and stop in reverse order, each within its own limit. The first
+// that fails stops all, and its error is what the caller gets.
+package component
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+)
+
+// Handle is a started component.
+type Handle interface {
+	// Ready is closed when the component serves.
+	Ready() <-chan struct{}
+	// Err receives one error when the component ends without having been stopped.
+	Err() <-chan error
+	// Stop ends the component and returns when it has ended or ctx is done.
+	Stop(ctx context.Context) error
+}
+
+// Start is one line of the start order.
+type Start struct {
+	Name string
+	// Begin starts the component. It does not wait for Ready. What it starts lives until Stop, whatever becomes of ctx.
+	Begin func(ctx context.Context) (Handle, error)
+	// StopWithin limits the stop.
+	StopWithin time.Duration
+}
+
+// Failure is the error of a component that did not start, or that ended without having been stopped.
+type Failure struct {
+	Component string
+	Err       error
+}
+
+func (f *Failure) Error() string { return fmt.Sprintf("%s failed: %v", f.Component, f.Err) }
+func (f *Failure) Unwrap() error { return f.Err }
+
+type running struct {
+	Start
+	Handle
+}
+
+// Run starts the components in order, calls ready, and waits until ctx is done or a component fails. Before it returns it
+// stops what it started, in reverse order, and tells stopped of each stop that missed its limit.
+// The result is nil when ctx ended the run.
+func Run(ctx context.Context, starts []Start, ready func() error, stopped func(name string, err error)) error {
+	var up []running
+	defer func() {
+		for i := len(up) - 1; i >= 0; i-- {
+			limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), up[i].StopWithin)
+			if err := up[i].Stop(limit); err != nil {
+				stopped(up[i].Name, err)
+			}
+			cancel()
+		}
+	}()
+
+	for _, start := range starts {
+		handle, err := start.Begin(ctx)
+		if err != nil {
+			return &Failure{start.Name, err}
+		}
+		up = append(up, running{start, handle})
+		if err := await(ctx, up, handle.Ready()); err != nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	if err := ready(); err != nil {
+		return err
+	}
+	return await(ctx, up, nil)
+}
+
+// await returns nil when event or ctx is done, and the error of the first component that fails before.
+func await(ctx context.Context, up []running, event <-chan struct{}) error {
+	cases := []reflect.SelectCase{
+		{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(ctx.Done())},
+		{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(event)},
+	}
+	for _, r := range up {
+		cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(r.Err())})
+	}
+	chosen, value, _ := reflect.Select(cases)
+	if chosen < 2 {
+		return nil
+	}
+	err, _ := value.Interface().(error)
+	if err == nil {
+		err = errors.New("ended without having been asked to")
+	}
+	return &Failure{up[chosen-2].Name, err}
+}
