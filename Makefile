@@ -1,0 +1,51 @@
+# The verbs of the repository; `make` alone prints them. Everything they do is in labkit/machine/.
+.DEFAULT_GOAL := help
+.PHONY: help setup play test lab bench bench-upstream test-minikube record lock lint clean
+
+PYTHON ?= python3
+BIN := .venv/bin
+SETUP := $(PYTHON) -m labkit.machine.setup
+
+help: ## print this help
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
+
+setup: ## .venv, packages, kubectl and the control plane (the first time: about 8 minutes)
+	@$(SETUP)
+
+play: ## set up, then play the whole chapter on the embedded cluster
+	@$(SETUP)
+	@$(BIN)/labkit play --cluster embedded
+
+test: ## set up, then all checks and tests
+	@begun=$$(date +%s); $(SETUP) --dev && $(BIN)/python -m labkit.machine.verify --begun $$begun
+
+lint: ## set up, then the checks that need no cluster
+	@$(SETUP) --dev
+	@$(BIN)/python -m labkit.machine.verify --lint
+
+lab: ## JupyterLab on a working copy of the course, ./lab, with a cluster of its own
+	@$(SETUP)
+	@$(BIN)/labkit lab
+
+record: ## authors: run the notebooks and write their outputs in place
+	@$(SETUP) --dev
+	@$(BIN)/labkit record
+
+bench: ## measure, and write the figures to bench-results/ and docs/bench.md
+	@$(SETUP) --dev
+	@$(BIN)/python -m labkit.machine.bench
+
+bench-upstream: ## measure against etcd and kube-apiserver as separate programs (builds them first)
+	@$(SETUP) --dev
+	@$(BIN)/python -m labkit.machine.bench_upstream
+
+test-minikube: ## the tests of clusters on a real minikube
+	@$(SETUP) --dev
+	@LABKIT_TEST_MINIKUBE=1 $(BIN)/python -m pytest tests/cluster
+
+lock: ## renew requirements.lock from pyproject.toml
+	@$(SETUP) --lock --without-control-plane
+	@$(BIN)/python -m labkit.machine.lock
+
+clean: ## remove what was built here (not ./lab, which is yours)
+	rm -rf .venv build dist controlplane/bin bench-results
