@@ -7,16 +7,42 @@ is a set of names in ``ClusterInfo.capabilities``, so that a step can say "not s
 
 from __future__ import annotations
 
+import enum
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
-__all__ = ["KUBERNETES_VERSION", "Cluster", "ClusterInfo", "KeyValue", "Progress", "ReadsEtcd", "silent"]
+from labkit.errors import ClusterGone
+
+__all__ = [
+    "BASIC_CONTROLLERS",
+    "KUBERNETES_VERSION",
+    "Cluster",
+    "ClusterInfo",
+    "Encoding",
+    "KeyValue",
+    "Owner",
+    "Progress",
+    "ReadsEtcd",
+    "silent",
+]
 
 KUBERNETES_VERSION = "v1.37.2"
 """The release the embedded control plane is built from and minikube is asked for (controlplane/go.mod has it too; a
 test compares them)."""
+
+BASIC_CONTROLLERS = frozenset(
+    {
+        "controllers:namespace",
+        "controllers:garbage-collector",
+        "controllers:clusterrole-aggregation",
+        "controllers:service-account",
+        "controllers:storage-version-migrator",
+    }
+)
+"""Capabilities every backend has: without these controllers the chapter cannot be played."""
 
 Progress = Callable[[str], None]
 """Takes one short line about what is being waited for."""
@@ -26,14 +52,27 @@ def silent(_: str) -> None:
     """A progress that shows nothing."""
 
 
+class Owner(enum.Enum):
+    """Who ends a cluster that labkit starts. Every cluster has one owner.
+
+    HELD: this Python process, through the control plane's standard input; it ends with the process, however that ends.
+    LEASED: the parent of this process (Jupyter, when this is a kernel), so that a restarted kernel finds its objects.
+    LEFT: nobody but the person: it runs until ``labkit stop``.
+    """
+
+    HELD = "held"
+    LEASED = "leased"
+    LEFT = "left"
+
+
 @dataclass(frozen=True)
 class ClusterInfo:
     """What there is to know of a running cluster.
 
     *name* is its spelling for ``--cluster``; *version* the server's gitVersion ("v1.37.2"); *capabilities* holds
-    "etcd" where its etcd can be read, "nodes" where Pods can run, and each served API as "GROUP/VERSION" and
-    "GROUP/VERSION/PLURAL"; *lacks* says in words what it does not have, for people; *owned* is true when labkit
-    started it.
+    "etcd" where its etcd can be read, "nodes" where Pods can run, BASIC_CONTROLLERS, and each served API as
+    "GROUP/VERSION" and "GROUP/VERSION/PLURAL" ("v1" and "v1/pods" for the core group); *lacks* says in words what it
+    does not have, for people; *owned* is true when labkit started it.
     """
 
     name: str
@@ -61,6 +100,10 @@ class Cluster(Protocol):
     def cache_dir(self) -> Path:
         """kubectl's KUBECACHEDIR for this cluster."""
 
+    @property
+    def owned(self) -> bool:
+        """Labkit started it, so its course names need no claim."""
+
     def start(self, progress: Progress = silent) -> None: ...
 
     def stop(self) -> None: ...
@@ -69,6 +112,15 @@ class Cluster(Protocol):
         """Back to a cluster on which the course has not been played: what the course made, and only that, is gone."""
 
     def info(self) -> ClusterInfo: ...
+
+    def gone(self) -> ClusterGone | None:
+        """Why it does not answer any more, as an error to raise; None while it answers."""
+
+
+Encoding = Literal["json", "protobuf", "none", "other"]
+
+_PROTOBUF_HEAD = b"k8s\x00"
+"""First bytes of a value that kube-apiserver stored as protobuf (apimachinery runtime/serializer/protobuf)."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +132,29 @@ class KeyValue:
     create_revision: int
     mod_revision: int
     version: int
+
+    @property
+    def encoding(self) -> Encoding:
+        """How the value is written: "json", "protobuf" (by its ``k8s\\0`` head), "none" when empty, else "other"."""
+        if not self.value:
+            return "none"
+        if self.value.startswith(_PROTOBUF_HEAD):
+            return "protobuf"
+        return "json" if self._decoded() is not None else "other"
+
+    @property
+    def object(self) -> dict[str, Any] | None:
+        """The stored object when it is JSON, else None."""
+        return self._decoded()
+
+    def _decoded(self) -> dict[str, Any] | None:
+        if not self.value.lstrip().startswith(b"{"):
+            return None
+        try:
+            decoded = json.loads(self.value)
+        except ValueError:
+            return None
+        return decoded if isinstance(decoded, dict) else None
 
 
 @runtime_checkable

@@ -1,0 +1,58 @@
+"""Clusters the course is played on, and the three ways to speak to one: kubectl, etcd, the API.
+
+Names are loaded when first asked for: ``labkit.cluster.tools`` runs before any package is installed.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from labkit.cluster import choose, claim
+    from labkit.cluster.api import Api, ApiResponse
+    from labkit.cluster.base import Cluster, ClusterInfo, KeyValue, Owner, ReadsEtcd
+    from labkit.cluster.choose import ClusterSpec
+    from labkit.cluster.etcd import Etcd, EtcdResult
+    from labkit.cluster.kubectl import Kubectl, KubectlResult
+
+__all__ = [
+    "Api",
+    "ApiResponse",
+    "Cluster",
+    "ClusterInfo",
+    "ClusterSpec",
+    "Etcd",
+    "EtcdResult",
+    "KeyValue",
+    "Kubectl",
+    "KubectlResult",
+    "Owner",
+    "ReadsEtcd",
+    "choose",
+    "claim",
+]
+
+_HOMES = {
+    "Api": "api",
+    "ApiResponse": "api",
+    "Cluster": "base",
+    "ClusterInfo": "base",
+    "ClusterSpec": "choose",
+    "Etcd": "etcd",
+    "EtcdResult": "etcd",
+    "KeyValue": "base",
+    "Kubectl": "kubectl",
+    "KubectlResult": "kubectl",
+    "Owner": "base",
+    "ReadsEtcd": "base",
+}
+_MODULES = ("choose", "claim")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"labkit.cluster.{name}")
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"labkit.cluster.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,264 @@
+"""The API server, asked directly: what labkit itself wants to know or to change.
+
+kubectl runs where the course shows a command. Waiting, resetting, checking and observing need the answer's parts
+instead (status code, object, warnings), without a process each. This is a thin layer on the official client: its
+kubeconfig handling and its connection, plain paths and JSON on top, since the course's types have no generated classes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+from urllib.parse import quote, urlencode
+
+from labkit.cluster.base import Cluster
+from labkit.errors import ApiError, ClusterGone, ClusterStartError
+
+__all__ = ["AGGREGATED_DISCOVERY", "Api", "ApiResponse", "Resource"]
+
+AGGREGATED_DISCOVERY = (
+    "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
+    "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
+)
+"""Accept header with which ``/api`` and ``/apis`` answer all groups, versions and resources at once."""
+
+_PAGE = 500
+_WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
+
+
+@dataclass(frozen=True)
+class ApiResponse:
+    """An answer of the API server: HTTP status *code*, body as *text*, the *warnings* it sent along."""
+
+    code: int
+    text: str
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        return 200 <= self.code < 300
+
+    @property
+    def json(self) -> Any:
+        """The body decoded. Raises ValueError when it is not JSON ("404 page not found")."""
+        return json.loads(self.text)
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """The ``Status`` object of a refusal (or of a delete); empty when the body is none."""
+        try:
+            decoded = self.json
+        except ValueError:
+            return {}
+        return decoded if isinstance(decoded, dict) and decoded.get("kind") == "Status" else {}
+
+
+@dataclass(frozen=True)
+class Resource:
+    """One served resource of discovery. *group* is "" for the core group."""
+
+    group: str
+    version: str
+    plural: str
+    kind: str
+    namespaced: bool
+    verbs: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def group_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    def path(self, namespace: str | None = None, name: str | None = None) -> str:
+        """URL path of the collection, or of the object when *name* is given."""
+        parts = ["/apis" if self.group else "/api", self.group_version]
+        if self.namespaced and namespace is not None:
+            parts += ["namespaces", namespace]
+        parts.append(self.plural)
+        if name is not None:
+            parts.append(quote(name, safe=""))
+        return "/".join(parts)
+
+
+class Api:
+    """Requests to one cluster. Raises ClusterGone when nobody answers, ApiError on a refusal (``raw`` excepted)."""
+
+    def __init__(self, cluster: Cluster, *, timeout_s: float = 30.0) -> None:
+        self._cluster = cluster
+        self._timeout_s = timeout_s
+        self._client: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def server(self) -> str:
+        """The server's URL, as the kubeconfig has it."""
+        return str(self._connected().configuration.host)
+
+    def close(self) -> None:
+        """Close the connections; the next request opens new ones."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def raw(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        content_type: str = "application/json",
+        *,
+        accept: str = "application/json",
+    ) -> ApiResponse:
+        """One request, any answer. *path* may have a query; *body* is JSON, or text of another *content_type*."""
+        import urllib3.exceptions
+        from kubernetes.client.exceptions import ApiException
+
+        client = self._connected()
+        headers = {"Accept": accept} | ({"Content-Type": content_type} if body is not None else {})
+        method, url, headers, body, _ = client.param_serialize(
+            method, path, header_params=headers, body=body, auth_settings=["BearerToken"]
+        )
+        try:
+            answer = client.call_api(method, url, headers, body, _request_timeout=self._timeout_s)
+            text = answer.read().decode("utf-8", "replace")
+        except (urllib3.exceptions.HTTPError, ApiException, OSError) as cause:
+            raise self._unanswered(method, path, cause) from cause
+        # http.client decodes headers as Latin-1; the server writes UTF-8.
+        sent = ", ".join(answer.headers.getlist("Warning")).encode("latin-1").decode("utf-8", "replace")
+        found = _WARNING.findall(sent)
+        return ApiResponse(answer.status, text, tuple(re.sub(r"\\(.)", r"\1", warning) for warning in found))
+
+    def get(self, path: str) -> dict[str, Any] | None:
+        """The object, or None when the server says 404."""
+        answer = self.raw("GET", path)
+        if answer.code == 404:
+            return None
+        return self._object(answer, "GET", path)
+
+    def list(self, path: str, *, selector: str | None = None) -> list[dict[str, Any]]:
+        """All objects of a collection, page by page; empty when the type is not served. *selector* is one of labels."""
+        items: list[dict[str, Any]] = []
+        query = {"limit": str(_PAGE)} | ({"labelSelector": selector} if selector else {})
+        while True:
+            answer = self.raw("GET", f"{path}?{urlencode(query)}")
+            if answer.code == 404:
+                return items
+            page = self._object(answer, "GET", path)
+            items += page.get("items") or []
+            onward = page["metadata"].get("continue")
+            if not onward:
+                return items
+            query = query | {"continue": onward}
+
+    def apply(self, obj: Mapping[str, Any], *, manager: str = "labkit", force: bool = True) -> dict[str, Any]:
+        """Server-side apply (creates when absent); the object as the server now has it."""
+        path = self.path_of(obj)
+        query = urlencode({"fieldManager": manager, "force": str(force).lower()})
+        answer = self.raw("PATCH", f"{path}?{query}", dict(obj), "application/apply-patch+yaml")
+        return self._object(answer, "PATCH", path)
+
+    def patch(self, path: str, body: Mapping[str, Any], *, manager: str = "labkit") -> dict[str, Any]:
+        """JSON merge patch; the object as the server now has it."""
+        query = urlencode({"fieldManager": manager})
+        answer = self.raw("PATCH", f"{path}?{query}", dict(body), "application/merge-patch+json")
+        return self._object(answer, "PATCH", path)
+
+    def delete(self, path: str, *, grace_s: int | None = None) -> bool:
+        """Ask for a deletion (of an object, or of all of a collection); false when there was nothing (404)."""
+        query = {"propagationPolicy": "Background"}
+        if grace_s is not None:
+            query["gracePeriodSeconds"] = str(grace_s)
+        answer = self.raw("DELETE", f"{path}?{urlencode(query)}")
+        if answer.code == 404:
+            return False
+        self._object(answer, "DELETE", path)
+        return True
+
+    def path_of(self, obj: Mapping[str, Any]) -> str:
+        """URL path of an object by its apiVersion, kind, namespace and name (namespace "default" when it has none)."""
+        api_version, kind = str(obj.get("apiVersion")), str(obj.get("kind"))
+        root = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+        served = (self.get(root) or {}).get("resources", ())
+        metadata = obj.get("metadata", {})
+        for entry in served:
+            if entry["kind"] == kind and "/" not in entry["name"]:
+                group, _, version = api_version.rpartition("/")
+                resource = Resource(group, version, entry["name"], kind, entry["namespaced"])
+                return resource.path(metadata.get("namespace", "default"), metadata["name"])
+        raise ApiError(
+            f"the server has no type {kind} in {api_version}",
+            code=404,
+            reason="NotFound",
+            evidence=f"{root} lists {', '.join(sorted(e['kind'] for e in served)) or 'nothing'}",
+        )
+
+    def resources(self) -> tuple[Resource, ...]:
+        """All served resources, of all versions, from aggregated discovery."""
+        found: list[Resource] = []
+        for root in ("/api", "/apis"):
+            answer = self.raw("GET", root, accept=AGGREGATED_DISCOVERY)
+            found += _resources(self._object(answer, "GET", root))
+        return tuple(found)
+
+    def version(self) -> str:
+        """The server's gitVersion."""
+        answer = self.raw("GET", "/version")
+        return str(self._object(answer, "GET", "/version")["gitVersion"])
+
+    def _connected(self) -> Any:
+        if self._client is None:
+            from kubernetes import client, config
+            from kubernetes.config.config_exception import ConfigException
+
+            try:
+                settings: Any = client.Configuration()
+                load: Any = config.load_kube_config
+                load(str(self._cluster.kubeconfig), self._cluster.context, settings, persist_config=False)
+            except (ConfigException, OSError) as cause:
+                raise ClusterStartError(
+                    "the cluster's kubeconfig cannot be used",
+                    evidence=f"{self._cluster.kubeconfig}: {cause}",
+                    next_act="labkit doctor",
+                ) from cause
+            settings.retries = False
+            self._client = client.ApiClient(settings)
+            self._client.user_agent = "labkit"
+        return self._client
+
+    def _unanswered(self, method: str, path: str, cause: Exception) -> ClusterGone:
+        return self._cluster.gone() or ClusterGone(
+            "the API server did not answer", evidence=f"{method} {path}: {cause}", next_act="try once more"
+        )
+
+    def _object(self, answer: ApiResponse, method: str, path: str) -> dict[str, Any]:
+        if not answer.ok:
+            status = answer.status
+            raise ApiError(
+                f"the API server refused {method} {path}",
+                code=answer.code,
+                reason=status.get("reason", ""),
+                evidence=status.get("message") or answer.text.strip()[:500] or f"HTTP {answer.code}",
+            )
+        decoded: dict[str, Any] = answer.json
+        return decoded
+
+
+def _resources(discovery: dict[str, Any]) -> Iterator[Resource]:
+    for group in discovery.get("items", ()):
+        for version in group.get("versions", ()):
+            for entry in version.get("resources", ()):
+                yield Resource(
+                    group=group["metadata"].get("name", ""),
+                    version=version["version"],
+                    plural=entry["resource"],
+                    kind=entry["responseKind"]["kind"],
+                    namespaced=entry["scope"] == "Namespaced",
+                    verbs=frozenset(entry["verbs"]),
+                )

@@ -1,0 +1,285 @@
+"""One control plane process: started, watched, stopped.
+
+A server started as a child goes wrong in ways a plain ``Popen`` hides: it dies before it is ready and the caller waits
+out a time limit; it dies later and the caller sees "connection refused"; its starter dies and it stays. So the child's
+output goes to files (a pipe nobody reads would stop it), the wait for its one line of JSON ends as soon as it has
+ended, the error carries its exit status and last words, and a child that is not ready when the caller gives up
+(also by Ctrl-C) is ended before the exception leaves.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import psutil
+
+from labkit.cluster import system
+from labkit.cluster.base import Progress
+from labkit.errors import ClusterStartError, WaitTimeout
+from labkit.waiting import Seen, wait_for
+
+__all__ = [
+    "ControlPlane",
+    "EtcdAccess",
+    "Ready",
+    "Terms",
+    "find",
+    "last_lines",
+    "launch",
+    "read_record",
+    "serves",
+    "terminate",
+]
+
+START_LIMIT_S = 60.0
+"""A start takes about 3 s; a loaded machine may need many times that, and a death ends the wait at once."""
+
+STOP_LIMIT_S = 5.0
+"""The control plane promises to stop within 3 s."""
+
+_SHOWN_LINES = 5
+
+
+@dataclass(frozen=True)
+class EtcdAccess:
+    """How to reach a control plane's etcd: its URL and the files of the client certificate it asks for."""
+
+    url: str
+    ca: Path
+    cert: Path
+    key: Path
+
+
+@dataclass(frozen=True)
+class Ready:
+    """What a control plane says of itself when it is ready (also in STATE_DIR/cluster.json)."""
+
+    kubeconfig: Path
+    server: str
+    etcd: EtcdAccess
+    versions: dict[str, str]
+    pid: int
+    state_dir: Path
+    throw_away: bool
+    until: str
+
+    @classmethod
+    def parse(cls, text: str) -> Ready:
+        """From the JSON line. Raises ValueError when it is not one."""
+        try:
+            said = json.loads(text)
+            etcd = said["etcd"]
+            return cls(
+                kubeconfig=Path(said["kubeconfig"]),
+                server=said["server"],
+                etcd=EtcdAccess(etcd["url"], Path(etcd["ca"]), Path(etcd["cert"]), Path(etcd["key"])),
+                versions=dict(said["versions"]),
+                pid=int(said["pid"]),
+                state_dir=Path(said["stateDir"]),
+                throw_away=bool(said["throwAway"]),
+                until=said["until"],
+            )
+        except (KeyError, TypeError, ValueError) as cause:
+            raise ValueError(f"not a control plane's record: {text[:200]!r}") from cause
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How a control plane is to live.
+
+    *until* is "stdin" (it ends with its handle, or with this process), "pid:N" (with that process) or "signal".
+    *throw_away* does without syncing to disk and removes the state directory at the end. *port* is the API server's.
+    """
+
+    until: str
+    throw_away: bool
+    port: int | None = None
+
+
+class ControlPlane:
+    """A running child. ``stop`` is idempotent and always safe."""
+
+    def __init__(self, process: subprocess.Popen[bytes], output: Path, errors: Path) -> None:
+        self._process = process
+        self._output = output.open("rb")
+        self._errors = errors.open("rb")
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def exit_status(self) -> int | None:
+        """None while it runs; else as ``subprocess`` has it (negative: the signal)."""
+        return self._process.poll()
+
+    def said(self) -> str:
+        """What it has printed on standard output so far."""
+        return _read_all(self._output)
+
+    def complaints(self) -> tuple[str, ...]:
+        """The last lines it has printed on standard error."""
+        return tuple(_read_all(self._errors).splitlines()[-_SHOWN_LINES:])
+
+    def stop(self, limit_s: float = STOP_LIMIT_S) -> None:
+        """Close its standard input, or ask it to end; insist when *limit_s* has passed. Returns when it has ended."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        else:
+            system.terminate_group(self._process)
+        for insist in (system.terminate_group, system.kill_group):
+            if self._ended_within(limit_s):
+                break
+            insist(self._process)
+        self._process.wait()
+        self._output.close()
+        self._errors.close()
+
+    def _ended_within(self, limit_s: float) -> bool:
+        try:
+            wait_for(
+                "the control plane to end", lambda: Seen(self.exit_status() is not None, "running"), limit_s=limit_s
+            )
+        except WaitTimeout:
+            return False
+        return True
+
+
+_left_running: list[ControlPlane] = []
+"""Children that outlive their starter on purpose: kept, so that this process notices their end."""
+
+
+def launch(
+    executable: Path,
+    state_dir: Path,
+    terms: Terms,
+    *,
+    progress: Progress,
+    limit_s: float = START_LIMIT_S,
+) -> tuple[ControlPlane, Ready]:
+    """Start a control plane and wait until it is ready.
+
+    Raises ClusterStartError with its exit status and last lines; no process is left then, but *state_dir* may be.
+    """
+    argv = [str(executable), "serve", "--state-dir", str(state_dir), "--until", terms.until]
+    argv += ["--throw-away"] if terms.throw_away else []
+    argv += ["--port", str(terms.port)] if terms.port is not None else []
+    with tempfile.NamedTemporaryFile() as out, tempfile.NamedTemporaryFile() as err:
+        try:
+            process = subprocess.Popen(
+                argv,
+                stdin=subprocess.PIPE if terms.until == "stdin" else subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                **system.apart(),
+            )
+        except OSError as cause:
+            raise ClusterStartError(
+                "the control plane cannot be run",
+                evidence=f"{executable}: {cause}",
+                next_act="make setup builds it anew",
+            ) from cause
+        # Read through handles of our own: the child's share their position with what it was given.
+        child = ControlPlane(process, Path(out.name), Path(err.name))
+    try:
+        ready = _wait_until_ready(child, state_dir, progress, limit_s)
+    except BaseException:
+        child.stop()
+        raise
+    if terms.until != "stdin":
+        _left_running.append(child)
+    return child, ready
+
+
+def _wait_until_ready(child: ControlPlane, state_dir: Path, progress: Progress, limit_s: float) -> Ready:
+    def look() -> Seen[str]:
+        said = child.said()
+        if said.endswith("\n"):
+            return Seen(True, "ready", said)
+        status = child.exit_status()
+        if status is not None:
+            evidence = "\n".join((system.describe_exit(status), *(child.complaints() or last_lines(state_dir))))
+            raise ClusterStartError(
+                "the embedded control plane did not start",
+                evidence=evidence,
+                next_act="mend what its last lines name; labkit doctor looks at the machine",
+            )
+        return Seen(False, "starting etcd and the API server")
+
+    try:
+        return Ready.parse(wait_for("the embedded control plane", look, limit_s=limit_s, progress=progress) or "")
+    except (WaitTimeout, ValueError) as cause:
+        raise ClusterStartError(
+            "the embedded control plane did not become ready",
+            evidence="\n".join((str(cause), *child.complaints(), *last_lines(state_dir))),
+            next_act="look at its last lines; another control plane may be named in LABKIT_CONTROLPLANE",
+        ) from cause
+
+
+def _read_all(file: IO[bytes]) -> str:
+    if file.closed:
+        return ""
+    file.seek(0)
+    return file.read().decode("utf-8", "replace")
+
+
+def last_lines(state_dir: Path, count: int = _SHOWN_LINES) -> tuple[str, ...]:
+    """The end of the control plane's log, as far as it can be read."""
+    try:
+        text = (state_dir / "controlplane.log").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ()
+    return tuple(text.splitlines()[-count:])
+
+
+def read_record(state_dir: Path) -> Ready | None:
+    """What lies in STATE_DIR/cluster.json; None when there is none, or half of one. Says nothing about the process."""
+    try:
+        return Ready.parse((state_dir / "cluster.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def serves(pid: int, state_dir: Path) -> bool:
+    """Whether process *pid* is alive and is the control plane of *state_dir*, not another that got its number."""
+    try:
+        process = psutil.Process(pid)
+        return process.status() != psutil.STATUS_ZOMBIE and _is_of(process.cmdline(), state_dir)
+    except psutil.Error:
+        return False
+
+
+def find(state_dir: Path) -> int | None:
+    """The pid of the running control plane of *state_dir*, also one that is not ready yet."""
+    for process in psutil.process_iter():
+        if serves(process.pid, state_dir):
+            return process.pid
+    return None
+
+
+def _is_of(cmdline: list[str], state_dir: Path) -> bool:
+    if "serve" not in cmdline or "--state-dir" not in cmdline[:-1]:
+        return False
+    named = Path(cmdline[cmdline.index("--state-dir") + 1])
+    return named.resolve() == state_dir.resolve()
+
+
+def terminate(pid: int, state_dir: Path, limit_s: float = STOP_LIMIT_S) -> None:
+    """Stop the control plane of *state_dir* that is not our child (or no longer); returns when it is gone."""
+    for child in list(_left_running):
+        if child.pid == pid:
+            child.stop(limit_s)
+            _left_running.remove(child)
+            return
+    for act in ("terminate", "kill"):
+        if not serves(pid, state_dir):
+            return
+        try:
+            getattr(psutil.Process(pid), act)()
+            wait_for("the control plane to end", lambda: Seen(not serves(pid, state_dir), "running"), limit_s=limit_s)
+        except (psutil.NoSuchProcess, WaitTimeout):
+            continue
