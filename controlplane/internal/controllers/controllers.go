@@ -19,10 +19,8 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
-	"k8s.io/controller-manager/pkg/informerfactory"
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/controller/clusterroleaggregation"
 	"k8s.io/kubernetes/pkg/controller/garbagecollector"
@@ -72,7 +70,7 @@ func Start(ctx context.Context, config *rest.Config) (*Set, error) {
 		}
 		running.Wait()
 		c.shared.Shutdown()
-		c.metadataInformers.Shutdown()
+		c.monitorInformers.Shutdown()
 		if ctx.Err() == nil {
 			return fmt.Errorf("every controller ended")
 		}
@@ -90,7 +88,7 @@ type clients struct {
 	discovery         *discovery.DiscoveryClient
 	mapper            *restmapper.DeferredDiscoveryRESTMapper
 	shared            informers.SharedInformerFactory
-	metadataInformers metadatainformer.SharedInformerFactory
+	monitorInformers  *monitorInformers
 	// informersStarted lets the garbage collector start monitors; it is closed last.
 	informersStarted chan struct{}
 }
@@ -115,13 +113,12 @@ func newClients(config *rest.Config) (*clients, error) {
 	}
 	c.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.discovery))
 	c.shared = informers.NewSharedInformerFactory(c.kubernetes, 0)
-	c.metadataInformers = metadatainformer.NewSharedInformerFactory(c.metadata, 0)
+	c.monitorInformers = newMonitorInformers(c.shared, c.metadata)
 	return c, nil
 }
 
 func (c *clients) startInformers(ctx context.Context) {
 	c.shared.Start(ctx.Done())
-	c.metadataInformers.Start(ctx.Done())
 	close(c.informersStarted)
 }
 
@@ -137,7 +134,7 @@ func (c *clients) waitInformers(ctx context.Context) error {
 // wire makes every controller; the functions run them until their context ends.
 func (c *clients) wire(ctx context.Context) ([]func(context.Context), error) {
 	monitors := garbagecollector.NewDependencyGraphBuilder(ctx, c.metadata, c.mapper,
-		garbagecollector.DefaultIgnoredResources(), informerfactory.NewInformerFactory(c.shared, c.metadataInformers), c.informersStarted)
+		garbagecollector.DefaultIgnoredResources(), c.monitorInformers, c.informersStarted)
 	garbage, err := garbagecollector.NewComposedGarbageCollector(ctx, c.kubernetes, c.metadata, c.mapper, monitors)
 	if err != nil {
 		return nil, err
