@@ -1,0 +1,1 @@
+"""The course as values: notebooks read as steps, brought to their beginning, played, recorded and compared."""

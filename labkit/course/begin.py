@@ -1,0 +1,271 @@
+"""A cluster of any state, brought to the beginning of a section in about a quarter of a second.
+
+Each notebook runs alone and again, after whatever was played, interrupted or tried before it: a definition being
+deleted, ch54 terminating, a migration that runs, stored versions of another section. So ``begin`` never patches what
+it finds into shape. It takes away everything of the course's names (ch54 itself stays: the namespace controller needs
+five seconds to delete one), waits until the server has forgotten it, and makes the beginning anew.
+
+Three facts of the server (1.37) shape the code:
+
+- a definition deleted while objects are left makes its finalizer look again only after 5 s: objects go first;
+- ``Established`` is written before every part of the server knows the type: discovery and the type's own storage are
+  waited for one by one, and before that for the old ones to be gone, lest an old answer pass for a new (OpenAPI
+  follows within a second; only ``kubectl explain`` needs it, and waits for itself: ``published``);
+- a create within 2 s after ``Established`` is held for 2 s. The pause is for clusters of several API servers; here
+  the condition's time is set back, so that the first step of a section is not slower than the others, and objects are
+  made by server-side apply, which is never held.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from labkit.cluster import Api, ApiResponse, Cluster
+from labkit.cluster.cleaning import empty_namespace
+from labkit.cluster.kubectl import forget_discovery
+from labkit.course import manifests
+from labkit.course.notebook import Begin, BeginObject
+from labkit.course.published import discovered
+from labkit.errors import ApiError, ManifestError
+from labkit.waiting import Seen, wait_for
+
+__all__ = ["begin"]
+
+Object = dict[str, Any]
+
+NAMESPACE = "ch54"
+COURSE_GROUPS = ("cours.example.com", "cout.example.com")
+APPLY_MANAGER = "kubectl-client-side-apply"
+PATCH_MANAGER = "kubectl-patch"
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+MERGE_PATCH = "application/merge-patch+json"
+LIMIT_S = 30.0
+CREATE_PAUSE_S = 60
+"""How far Established is set back; the server compares it with 2 s."""
+
+
+def begin(cluster: Cluster, section_begin: Begin, *, root: Path) -> None:
+    """Bring *cluster* to *section_begin*; *root* is the folder that holds ``crd/``.
+
+    The cluster must be claimed (labkit started it, or ``claim`` was said yes to). Idempotent. Raises ManifestError
+    before anything is touched, ApiError when the server refuses the beginning, WaitTimeout, ClusterGone.
+    """
+    wanted = _Wanted(section_begin, root)
+    api = Api(cluster)
+    forget_discovery(cluster)
+    _sweep(api)
+    if section_begin.namespace:
+        _ensure_namespace(api)
+    if wanted.definition is not None:
+        _define(api, wanted.definition)
+    for manifest in wanted.also:
+        _create(api, manifests.collection_path(manifest), manifest)
+    for one, manifest in wanted.objects:
+        _make(api, wanted.plural, one, manifest)
+
+
+class _Wanted:
+    """The manifests of a beginning, all read before the cluster is touched."""
+
+    def __init__(self, section_begin: Begin, root: Path) -> None:
+        self.definition: Object | None = None
+        self.plural = ""
+        if section_begin.definition is not None:
+            (self.definition,) = _exactly_one(root / section_begin.definition)
+            self.plural = self.definition["spec"]["names"]["plural"]
+        self.also = [manifest for file in section_begin.also for manifest in manifests.documents(root / file)]
+        self.objects: list[tuple[BeginObject, Object]] = []
+        for one in section_begin.objects:
+            (manifest,) = _exactly_one(root / one.file)
+            self.objects.append((one, manifests.with_version(manifest, one.version)))
+
+
+def _exactly_one(path: Path) -> tuple[Object, ...]:
+    found = manifests.documents(path)
+    if len(found) != 1:
+        raise ManifestError(f"{path}: one object is wanted to begin with", evidence=f"it has {len(found)}")
+    return found
+
+
+# -- taking away ------------------------------------------------------------------------------------------------------
+
+
+def _sweep(api: Api) -> None:
+    """Remove everything of the course's names, and wait until the server has forgotten it."""
+    for path in _COURSE_OBJECTS:
+        _delete(api, path)
+    definitions = [one for one in api.list(DEFINITIONS) if one["spec"]["group"] in COURSE_GROUPS]
+    for definition in definitions:
+        _delete_objects(api, definition)
+    _empty_namespace(api)
+    for definition in definitions:
+        _delete(api, f"{DEFINITIONS}/{definition['metadata']['name']}")
+    if definitions:
+        _wait_forgotten(api, definitions)
+
+
+_COURSE_OBJECTS = (
+    "/apis/storagemigration.k8s.io/v1/storageversionmigrations/colis-vers-v1",
+    "/apis/rbac.authorization.k8s.io/v1/clusterroles/colis-lecture",
+    "/apis/rbac.authorization.k8s.io/v1/clusterroles/colis-ecriture",
+)
+
+
+def _delete(api: Api, path: str) -> None:
+    response = api.raw("DELETE", path)
+    if response.code not in (200, 202, 404):
+        raise _refused("DELETE", path, response)
+
+
+def _delete_objects(api: Api, definition: Object) -> None:
+    """Delete every object of a definition's type, also those that hold themselves by a finalizer."""
+    spec = definition["spec"]
+    served = next((version["name"] for version in spec["versions"] if version["served"]), None)
+    if served is None:
+        return
+    collection = f"/apis/{spec['group']}/{served}/{spec['names']['plural']}"
+    for one in _listed(api, collection):
+        metadata = one["metadata"]
+        inside = f"/namespaces/{metadata['namespace']}" if metadata.get("namespace") else ""
+        path = f"/apis/{spec['group']}/{served}{inside}/{spec['names']['plural']}/{metadata['name']}"
+        if metadata.get("finalizers"):
+            api.raw("PATCH", path, {"metadata": {"finalizers": None}}, MERGE_PATCH)
+        _delete(api, path)
+
+
+def _listed(api: Api, collection: str) -> list[Object]:
+    """The objects of a type; none when it is not served. A type whose storage is being set up (429) is waited for."""
+
+    def look() -> Seen[list[Object]]:
+        response = api.raw("GET", collection)
+        if response.code == 404:
+            return Seen(True, "not served", [])
+        return Seen(response.ok, f"answers {response.code}", response.json["items"] if response.ok else None)
+
+    return wait_for(f"{collection} to be listed", look, limit_s=LIMIT_S) or []
+
+
+def _wait_forgotten(api: Api, definitions: Iterable[Object]) -> None:
+    names = {one["metadata"]["name"] for one in definitions}
+    groups = {one["spec"]["group"] for one in definitions}
+
+    def look() -> Seen[None]:
+        left = sorted(names & {one["metadata"]["name"] for one in api.list(DEFINITIONS)})
+        if left:
+            return Seen(False, f"{', '.join(left[:3])} still there")
+        served = sorted(groups & discovered(api).keys())
+        return Seen(not served, f"discovery still lists {', '.join(served)}")
+
+    wait_for("the old definitions to be gone", look, limit_s=LIMIT_S, next_act="kubectl get crd -o yaml shows why")
+
+
+def _empty_namespace(api: Api) -> None:
+    """Empty ch54 without deleting it; when someone is deleting it, wait until it is gone."""
+    namespace = api.get(f"/api/v1/namespaces/{NAMESPACE}")
+    if namespace is None:
+        return
+    empty_namespace(api)
+    if "deletionTimestamp" in namespace["metadata"]:
+        _wait_namespace_gone(api)
+
+
+def _wait_namespace_gone(api: Api) -> None:
+    path = f"/api/v1/namespaces/{NAMESPACE}"
+
+    def look() -> Seen[None]:
+        found = api.get(path)
+        if found is None:
+            return Seen(True, "gone")
+        conditions = found.get("status", {}).get("conditions") or []
+        return Seen(False, "; ".join(one["message"] for one in conditions if one["status"] == "True"))
+
+    wait_for(f"namespace {NAMESPACE}, which is being deleted, to be gone", look, limit_s=LIMIT_S)
+
+
+def _refused(verb: str, path: str, response: ApiResponse) -> ApiError:
+    return ApiError(
+        f"the beginning of the section could not be made: {verb} {path} answered {response.code}",
+        code=response.code,
+        reason=response.status.get("reason", ""),
+        evidence=response.status.get("message") or response.text.strip()[:300],
+    )
+
+
+# -- making -----------------------------------------------------------------------------------------------------------
+
+
+def _ensure_namespace(api: Api) -> None:
+    path = f"/api/v1/namespaces/{NAMESPACE}"
+    if api.get(path) is None:
+        body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
+        response = api.raw("POST", "/api/v1/namespaces", body)
+        if response.code not in (201, 409):
+            raise _refused("POST", path, response)
+
+
+def _define(api: Api, manifest: Object) -> None:
+    """Create the definition and wait until the server serves it everywhere a client looks."""
+    _create(api, DEFINITIONS, manifest)
+    path = f"{DEFINITIONS}/{manifest['metadata']['name']}"
+    spec = manifest["spec"]
+    served = {version["name"] for version in spec["versions"] if version["served"]}
+
+    def look() -> Seen[None]:
+        found = api.get(path) or {}
+        conditions = {one["type"]: one for one in found.get("status", {}).get("conditions") or []}
+        if conditions.get("Established", {}).get("status") != "True":
+            return Seen(False, f"conditions {json.dumps(list(conditions.values()))}")
+        listed = discovered(api).get(spec["group"], set())
+        if not served <= listed:
+            return Seen(False, f"discovery lists {sorted(listed)}, wanted {sorted(served)}")
+        for version in sorted(served):
+            response = api.raw("GET", f"/apis/{spec['group']}/{version}/{spec['names']['plural']}?limit=1")
+            if response.code != 200:
+                return Seen(False, f"listing in {version} answers {response.code}")
+        return Seen(True, "served")
+
+    wait_for(f"{manifest['metadata']['name']} to be served", look, limit_s=LIMIT_S)
+    _end_create_pause(api, path)
+
+
+def _end_create_pause(api: Api, path: str) -> None:
+    """Set Established's time back, so that the server does not hold the first create for 2 s."""
+    past = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=CREATE_PAUSE_S)
+    conditions = [
+        {**one, "lastTransitionTime": past.strftime("%Y-%m-%dT%H:%M:%SZ")} if one["type"] == "Established" else one
+        for one in (api.get(path) or {})["status"]["conditions"]
+    ]
+    response = api.raw("PATCH", f"{path}/status", {"status": {"conditions": conditions}}, MERGE_PATCH)
+    if response.code != 200:
+        raise _refused("PATCH", f"{path}/status", response)
+
+
+def _create(api: Api, collection: str, manifest: Object) -> None:
+    """Create as ``kubectl apply -f`` does: annotation, field manager and strict validation of fields."""
+    path = f"{collection}?fieldManager={APPLY_MANAGER}&fieldValidation=Strict"
+    response = api.raw("POST", path, manifests.as_applied(manifest))
+    if response.code != 201:
+        raise _refused("POST", f"{collection}/{manifest['metadata']['name']}", response)
+
+
+def _make(api: Api, plural: str, one: BeginObject, manifest: Object) -> None:
+    """Make one object as kubectl would have, by server-side apply: unlike a create, it is never held for 2 s."""
+    path = f"{manifests.collection_path(manifest, plural)}/{manifest['metadata']['name']}"
+    query = f"?fieldManager={APPLY_MANAGER}&force=true&fieldValidation=Strict"
+    response = api.raw("PATCH", path + query, manifests.as_applied(manifest), "application/apply-patch+yaml")
+    if not response.ok:
+        raise _refused("PATCH", path, response)
+    for merge in one.merges:
+        _patch(api, path, merge)
+    if one.status is not None:
+        _patch(api, f"{path}/status", {"status": one.status})
+
+
+def _patch(api: Api, path: str, merge: Mapping[str, Any]) -> None:
+    response = api.raw("PATCH", f"{path}?fieldManager={PATCH_MANAGER}", dict(merge), MERGE_PATCH)
+    if response.code != 200:
+        raise _refused("PATCH", path, response)

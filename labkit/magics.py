@@ -1,0 +1,74 @@
+"""``%kubectl``, ``%%kubectl`` and ``%etcd``: a cell that reads like the chapter's shell.
+
+A magic must never turn a lesson into a traceback: a refusal, a misspelt command and a cluster that died are all
+printed as text. Arguments are split as a shell splits them (quotes work), and nothing is expanded: ``{.spec}`` is
+jsonpath, not a Python variable.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from labkit.errors import CapabilityMissing, LabkitError
+
+if TYPE_CHECKING:
+    from labkit.lab import Lab
+
+__all__ = ["ETCD_USAGE", "parse_etcd", "register"]
+
+ETCD_USAGE = "%etcd get KEY [--prefix] [--keys-only] [--print-value-only]"
+_ETCD_FLAGS = {"--prefix": "prefix", "--keys-only": "keys_only", "--print-value-only": "print_value_only"}
+
+
+def register(shell: Any, lab: Lab) -> None:
+    """Give *shell* (an IPython) the magics, speaking for *lab*; a second call replaces the first's."""
+    from IPython.core.magic import no_var_expand
+
+    @no_var_expand
+    def kubectl(line: str, cell: str | None = None) -> None:
+        """Run kubectl on the course's cluster and print what it says; a cell's body is what ``-f -`` reads."""
+        _run(line, lambda argv: lab.kubectl(*argv, stdin=cell))
+
+    @no_var_expand
+    def etcd(line: str) -> None:
+        """Read the cluster's etcd: %etcd get KEY [--prefix] [--keys-only] [--print-value-only]"""
+        _run(line, lambda argv: _etcd(lab, argv))
+
+    shell.register_magic_function(kubectl, magic_kind="line_cell", magic_name="kubectl")
+    shell.register_magic_function(etcd, magic_kind="line", magic_name="etcd")
+
+
+def parse_etcd(argv: list[str]) -> tuple[str, dict[str, bool]] | str:
+    """The key and the flags of an ``etcdctl get`` command line, or, as text, what is wrong with it."""
+    words = [word for word in argv if not word.startswith("--")]
+    unknown = [word for word in argv if word.startswith("--") and word not in _ETCD_FLAGS]
+    if unknown:
+        return f"{unknown[0]} is not known here"
+    if len(words) != 2 or words[0] != "get":
+        return "one command, get, and one key are wanted"
+    return words[1], {name: flag in argv for flag, name in _ETCD_FLAGS.items()}
+
+
+def _etcd(lab: Lab, argv: list[str]) -> None:
+    parsed = parse_etcd(argv)
+    if isinstance(parsed, str):
+        print(f"etcd: {parsed}; usage: {ETCD_USAGE}")
+        return
+    key, flags = parsed
+    lab.etcd(key, **flags)
+
+
+def _run(line: str, work: Callable[[list[str]], object]) -> None:
+    try:
+        argv = shlex.split(line)
+    except ValueError as error:
+        print(f"this line cannot be read: {error}")
+        return
+    try:
+        work(argv)
+    except CapabilityMissing as error:
+        print(f"not shown, because {error}")
+    except LabkitError as error:
+        print(error)
