@@ -85,8 +85,10 @@ class Resource:
 class Api:
     """Requests to one cluster. Raises ClusterGone when nobody answers, ApiError on a refusal (``raw`` excepted)."""
 
-    def __init__(self, cluster: Cluster, *, timeout_s: float = 30.0) -> None:
+    def __init__(self, cluster: Cluster, *, timeout_s: float = 30.0, diagnose: bool = True) -> None:
+        """With *diagnose*, an unanswered request asks the cluster itself why it is gone."""
         self._cluster = cluster
+        self._diagnose = diagnose
         self._timeout_s = timeout_s
         self._client: Any = None
 
@@ -233,7 +235,8 @@ class Api:
         return self._client
 
     def _unanswered(self, method: str, path: str, cause: Exception) -> ClusterGone:
-        return self._cluster.gone() or ClusterGone(
+        known = self._cluster.gone() if self._diagnose else None
+        return known or ClusterGone(
             "the API server did not answer", evidence=f"{method} {path}: {cause}", next_act="try once more"
         )
 

@@ -161,5 +161,11 @@ class KeyValue:
 class ReadsEtcd(Protocol):
     """A cluster whose etcd can be read (never written)."""
 
-    def etcd_range(self, key: str, *, prefix: bool = False, keys_only: bool = False) -> tuple[KeyValue, ...]:
-        """The key, or all keys with this prefix, in key order. Values are empty with *keys_only*."""
+    def etcd_range(
+        self, key: str, *, prefix: bool = False, keys_only: bool = False, revision: int = 0
+    ) -> tuple[KeyValue, ...]:
+        """The key, or all keys with this prefix, in key order. Values are empty with *keys_only*.
+
+        As they are now, or as they were at an earlier *revision*. Raises CommandError when etcd no longer has that one
+        (kube-apiserver lets it forget what is older than about five minutes).
+        """

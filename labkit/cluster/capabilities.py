@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from labkit.cluster.api import Api
 from labkit.cluster.base import BASIC_CONTROLLERS, Cluster, ClusterInfo
+from labkit.cluster.etcd import find_pod
 
-__all__ = ["describe"]
+__all__ = ["describe", "describe_with_nodes"]
 
 
 def describe(
@@ -32,3 +33,19 @@ def describe(
         capabilities=BASIC_CONTROLLERS | extra | apis,
         lacks=lacks,
     )
+
+
+def describe_with_nodes(cluster: Cluster, *, name: str, backend: str) -> ClusterInfo:
+    """The ClusterInfo of a cluster that may have nodes and an etcd Pod: looks for both."""
+    extra, lacks = set(), []
+    with Api(cluster) as api:
+        has_nodes = bool(api.list("/api/v1/nodes"))
+    if has_nodes:
+        extra |= {"nodes", "controllers:deployment"}
+    else:
+        lacks.append("nodes: Pods are stored but never run")
+    if find_pod(cluster) is not None:
+        extra.add("etcd")
+    else:
+        lacks.append("an etcd that can be read: no Pod labelled component=etcd in kube-system")
+    return describe(cluster, name=name, backend=backend, extra=frozenset(extra), lacks=tuple(lacks))

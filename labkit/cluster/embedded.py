@@ -144,11 +144,13 @@ class EmbeddedCluster:
         lines = (words, *complaints, *process.last_lines(self._state_dir))
         return ClusterGone("the embedded control plane died", evidence="\n".join(lines), next_act=self._again())
 
-    def etcd_range(self, key: str, *, prefix: bool = False, keys_only: bool = False) -> tuple[KeyValue, ...]:
+    def etcd_range(
+        self, key: str, *, prefix: bool = False, keys_only: bool = False, revision: int = 0
+    ) -> tuple[KeyValue, ...]:
         from labkit.cluster.etcd import range_by_gateway
 
         try:
-            return range_by_gateway(self._running().etcd, key, prefix=prefix, keys_only=keys_only)
+            return range_by_gateway(self._running().etcd, key, prefix=prefix, keys_only=keys_only, revision=revision)
         except ClusterGone as unanswered:
             raise self.gone() or unanswered from unanswered
 

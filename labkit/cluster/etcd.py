@@ -53,11 +53,14 @@ class Etcd:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
-    def get(self, key: str, *, prefix: bool = False, keys_only: bool = False) -> EtcdResult:
-        """The key, or all keys that begin with it. Raises CapabilityMissing where etcd cannot be read."""
+    def get(self, key: str, *, prefix: bool = False, keys_only: bool = False, revision: int = 0) -> EtcdResult:
+        """The key, or all keys that begin with it; with *revision*, as of that earlier revision of etcd.
+
+        Raises CapabilityMissing where etcd cannot be read, CommandError where it has forgotten that revision.
+        """
         if not isinstance(self._cluster, ReadsEtcd):
             raise unreadable("this kind of cluster offers no way to it")
-        kvs = self._cluster.etcd_range(key, prefix=prefix, keys_only=keys_only)
+        kvs = self._cluster.etcd_range(key, prefix=prefix, keys_only=keys_only, revision=revision)
         return EtcdResult(key, prefix, keys_only, kvs)
 
 
@@ -91,7 +94,9 @@ def range_end(prefix: bytes) -> bytes:
     return kept[:-1] + bytes([kept[-1] + 1]) if kept else b"\0"
 
 
-def range_by_gateway(access: EtcdAccess, key: str, *, prefix: bool, keys_only: bool) -> tuple[KeyValue, ...]:
+def range_by_gateway(
+    access: EtcdAccess, key: str, *, prefix: bool, keys_only: bool, revision: int = 0
+) -> tuple[KeyValue, ...]:
     """Read through etcd's HTTP gateway with the client certificate. Raises ClusterGone when nobody answers."""
     import urllib3
 
@@ -101,6 +106,8 @@ def range_by_gateway(access: EtcdAccess, key: str, *, prefix: bool, keys_only: b
         body["range_end"] = base64.b64encode(range_end(raw if key else b"")).decode()
     if keys_only:
         body["keys_only"] = True
+    if revision:
+        body["revision"] = revision
     url = f"{access.url}/v3/kv/range"
     try:
         identity = ssl.create_default_context(cafile=access.ca)
@@ -152,7 +159,9 @@ def _flags(container: Mapping[str, Any]) -> dict[str, str]:
     return {name: value for name, found, value in (word.partition("=") for word in words) if found}
 
 
-def range_by_pod(cluster: Cluster, key: str, *, prefix: bool, keys_only: bool) -> tuple[KeyValue, ...]:
+def range_by_pod(
+    cluster: Cluster, key: str, *, prefix: bool, keys_only: bool, revision: int = 0
+) -> tuple[KeyValue, ...]:
     """Read by ``kubectl exec`` of etcdctl in the etcd Pod. Raises CapabilityMissing when there is no such Pod."""
     from labkit.cluster.kubectl import Kubectl, diagnose
 
@@ -163,6 +172,7 @@ def range_by_pod(cluster: Cluster, key: str, *, prefix: bool, keys_only: bool) -
     argv += [f"--cacert={pod.ca}", f"--cert={pod.cert}", f"--key={pod.key}", "get", key, "-w", "json"]
     argv += ["--prefix"] if prefix else []
     argv += ["--keys-only"] if keys_only else []
+    argv += [f"--rev={revision}"] if revision else []
     result = Kubectl(cluster).run(argv)
     if not result.ok:
         raise diagnose(result, cluster) or unreadable(result.text.strip()[-300:])
