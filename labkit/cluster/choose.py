@@ -15,15 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from labkit.cluster import places, process
+from labkit.cluster import embedded, places, process
 from labkit.cluster.base import Cluster, Owner, Progress, silent
 from labkit.cluster.embedded import EmbeddedCluster
-from labkit.errors import ClusterBusy, ClusterChoiceError
+from labkit.errors import ClusterBusy, ClusterChoiceError, ClusterGone
 
 if TYPE_CHECKING:
     from labkit.cluster.minikube import MinikubeCluster
 
-__all__ = ["SPELLINGS", "ClusterSpec", "attach_or_start", "opened", "resolve"]
+__all__ = ["SPELLINGS", "ClusterSpec", "attach", "attach_or_start", "opened", "resolve"]
 
 SPELLINGS = (
     "embedded",
@@ -98,6 +98,29 @@ def attach_or_start(
     return _up(_embedded(spec.path, owner, keep, lessee), progress)
 
 
+def attach(spec: ClusterSpec) -> Cluster:
+    """A cluster that runs already, for one command: the one named, else minikube's, else a started embedded one, else
+    the one embedded cluster that runs. Starts nothing. Raises ClusterGone when none runs, ClusterChoiceError when
+    several do and none is named.
+    """
+    if spec.path is not None:  # a kubeconfig or a state directory: starting it is only asking whether it answers
+        return attach_or_start(spec, owner=Owner.HELD)
+    minikube = _running_minikube(spec.profile) if spec.backend in ("any", "minikube") else None
+    if minikube is not None:
+        return _up(minikube, silent)
+    if spec.backend == "minikube":
+        start = f"labkit start --cluster minikube:{spec.profile}"
+        raise ClusterGone("this minikube profile does not run as labkit's", evidence=spec.profile, next_act=start)
+    started = places.started()
+    found = [started] if process.find(started) is not None else [ready.state_dir for ready in embedded.running()]
+    if not found:
+        raise ClusterGone("no cluster runs", next_act="labkit start; or name one with --cluster")
+    if len(found) > 1:
+        spelled = ", ".join(f"embedded:{state_dir}" for state_dir in found)
+        raise ClusterChoiceError("several clusters run", evidence=spelled, next_act="name one with --cluster")
+    return embedded.attach(found[0])
+
+
 @contextmanager
 def opened(spec: ClusterSpec, *, progress: Progress = silent) -> Iterator[Cluster]:
     """A cluster for the time of the block. An embedded one started for it ends with the block, others keep running."""
@@ -114,10 +137,10 @@ def _up(cluster: Cluster, progress: Progress) -> Cluster:
     return cluster
 
 
-def _running_minikube() -> MinikubeCluster | None:
+def _running_minikube(profile: str = DEFAULT_PROFILE) -> MinikubeCluster | None:
     from labkit.cluster.minikube import MinikubeCluster
 
-    cluster = MinikubeCluster(DEFAULT_PROFILE)
+    cluster = MinikubeCluster(profile)
     return cluster if cluster.runs() else None
 
 

@@ -1,0 +1,249 @@
+"""The ``labkit`` command: one function a verb, each a few lines around what a room already does.
+
+Exit codes: 0 everything is as it should be; 1 it is not (a step differs, a cluster cannot be had); 2 the command line
+is wrong; 130 interrupted. ``labkit kubectl`` has kubectl's own. A ``LabkitError`` is shown in its one or two lines,
+never as a traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from labkit import __version__
+from labkit.cluster.base import Cluster, Progress
+from labkit.errors import LabkitError
+
+__all__ = ["main"]
+
+INTERRUPTED = 130
+PASS_THROUGH: dict[str, Any] = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+
+cluster_option = click.option(
+    "--cluster",
+    "spelled",
+    metavar="CLUSTER",
+    help="embedded[:STATE_DIR], minikube[:PROFILE] or kubeconfig:PATH[#CONTEXT]. Default: $LABKIT_CLUSTER, else a "
+    "running one.",
+)
+yes_option = click.option("--yes", is_flag=True, help="Let the course use its own names on a cluster of somebody else.")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="labkit")
+def cli() -> None:
+    """A course on CustomResourceDefinitions, played on a real Kubernetes API server."""
+
+
+# -- the course ---------------------------------------------------------------------------------------------------------
+
+
+@cli.command()
+@cluster_option
+@yes_option
+@click.option("--section", "sections", multiple=True, metavar="S", help="Only this section (may be given again).")
+@click.option("--report", type=click.Path(path_type=Path), help="Write what came back, as JSON, for labkit parity.")
+@click.option("--allow-skipped", is_flag=True, help="Steps this cluster cannot show do not count against it.")
+def play(spelled: str | None, yes: bool, sections: tuple[str, ...], report: Path | None, allow_skipped: bool) -> None:
+    """Play the chapter step by step and compare each with what is recorded."""
+    from labkit.cluster import choose, claim
+    from labkit.course import notebook, player
+    from labkit.show.player import Screen
+
+    chosen = choose.resolve(spelled)
+    notebooks = notebook.select(notebook.load_all(_notebooks()), sections)
+    screen = Screen(sys.stdout)
+    with choose.opened(chosen, progress=screen.waiting) as cluster:
+        claim.claim(cluster, yes or os.environ.get("LABKIT_CLAIM") == "1")
+        played = player.play(cluster, notebooks, report=screen)
+    screen.summary(played)
+    if report is not None:
+        played.write(report)
+    sys.exit(0 if played.good(allow_skipped=allow_skipped) else 1)
+
+
+@cli.command()
+@click.argument("one", type=click.Path(exists=True, path_type=Path))
+@click.argument("other", type=click.Path(exists=True, path_type=Path))
+def parity(one: Path, other: Path) -> None:
+    """Compare two reports of labkit play: the steps whose output differs, after sanitizing."""
+    from labkit.course import parity as comparing
+    from labkit.course.player import PlayReport
+    from labkit.show import parity as view
+
+    differences = comparing.compare(PlayReport.read(one), PlayReport.read(other))
+    click.echo(view.text(differences), nl=False)
+    sys.exit(1 if differences else 0)
+
+
+@cli.command()
+@click.argument("notebooks", nargs=-1, type=click.Path(exists=True, path_type=Path))
+def record(notebooks: tuple[Path, ...]) -> None:
+    """Authors: run notebooks on an embedded cluster and write their outputs in place (all of them by default)."""
+    from labkit.cluster import choose
+    from labkit.course import record as recording
+
+    with choose.opened(choose.resolve("embedded"), progress=_say) as cluster:
+        for path in notebooks or sorted(_notebooks().glob("*.ipynb")):
+            changed = recording.record(path, cluster)
+            click.echo(f"{path.name}: {'written' if changed else 'as it was'}")
+
+
+@cli.command()
+def lab() -> None:
+    """Open JupyterLab on a working copy of the course, ./lab, its kernels on a cluster of their own."""
+    from labkit.machine.jupyter import open_lab
+
+    sys.exit(open_lab(progress=_say))
+
+
+# -- clusters -----------------------------------------------------------------------------------------------------------
+
+
+@cli.command()
+@cluster_option
+@click.option("--keep", type=click.Path(path_type=Path), metavar="DIR", help="Keep its objects in DIR over a stop.")
+def start(spelled: str | None, keep: Path | None) -> None:
+    """Start a cluster that runs until labkit stop."""
+    from labkit.cluster import Owner, choose
+
+    chosen = choose.resolve(spelled)
+    if keep is not None and chosen.backend not in ("any", "embedded"):
+        raise click.UsageError("--keep is for the embedded cluster; others keep their objects themselves")
+    cluster = choose.attach_or_start(chosen, owner=Owner.LEFT, keep=keep, progress=_say)
+    info = cluster.info()
+    click.echo(f"{info.backend} cluster, Kubernetes {info.version}, {info.server}")
+    for lack in info.lacks:
+        click.echo(f"  not here: {lack}")
+    if info.backend == "embedded":
+        kept = f"in {keep}, also over a stop" if keep is not None else "nowhere: labkit stop removes them"
+        click.echo(f"  objects are kept {kept}")
+    click.echo('next: eval "$(labkit env)" and kubectl get namespaces; or open a notebook; labkit stop ends it')
+
+
+@cli.command()
+@cluster_option
+def stop(spelled: str | None) -> None:
+    """Stop the started cluster, and remove what throw-away clusters have left."""
+    from labkit.cluster import choose, embedded, places
+
+    chosen = choose.resolve(spelled)
+    if chosen.backend == "kubeconfig":
+        raise click.UsageError("a cluster of a kubeconfig is not labkit's to stop")
+    if chosen.backend == "minikube":
+        from labkit.cluster.minikube import MinikubeCluster
+
+        MinikubeCluster(chosen.profile).stop()
+        click.echo(f"minikube profile {chosen.profile}: stopped")
+        return
+    stopped = embedded.stop_directory(chosen.path or places.started())
+    click.echo("embedded cluster: stopped" if stopped else "embedded cluster: none was running")
+    for state_dir in embedded.remove_leftovers():
+        click.echo(f"removed what a killed cluster left: {state_dir}")
+
+
+@cli.command()
+@cluster_option
+@yes_option
+def reset(spelled: str | None, yes: bool) -> None:
+    """Take everything the course has made off a cluster."""
+    from labkit.cluster import choose, claim
+
+    cluster = choose.attach(choose.resolve(spelled))
+    claim.claim(cluster, yes)
+    cluster.reset(_say)
+    click.echo("the course's objects and definitions are gone")
+
+
+@cli.command()
+@cluster_option
+def env(spelled: str | None) -> None:
+    """Print shell lines that point kubectl at a running cluster: eval "$(labkit env)"."""
+    from labkit.cluster import tools
+    from labkit.cluster.kubectl import environment
+
+    folder = str(tools.find_kubectl().parent)
+    for name, value in environment(_attached(spelled), {}).items():
+        if name.startswith("KUBE"):
+            click.echo(f"export {name}={shlex.quote(value)}")
+    click.echo(f'export PATH={shlex.quote(folder)}:"$PATH"')
+
+
+@cli.command(context_settings=PASS_THROUGH, add_help_option=False)
+@click.argument("argv", nargs=-1, type=click.UNPROCESSED)
+def kubectl(argv: tuple[str, ...]) -> None:
+    """Run kubectl on the running cluster (the one $LABKIT_CLUSTER names, else the started one)."""
+    import subprocess
+
+    from labkit.cluster import tools
+    from labkit.cluster.kubectl import environment
+
+    program = tools.find_kubectl()
+    done = subprocess.run([str(program), *argv], env=environment(_attached(None)), check=False)
+    sys.exit(done.returncode)
+
+
+@cli.group()
+def etcd() -> None:
+    """Read what the API server has stored (never write)."""
+
+
+@etcd.command()
+@cluster_option
+@click.argument("key")
+@click.option("--prefix", is_flag=True, help="All keys that begin with KEY.")
+@click.option("--keys-only", is_flag=True, help="Keys without values.")
+@click.option("--print-value-only", is_flag=True, help="Values without keys.")
+def get(spelled: str | None, key: str, prefix: bool, keys_only: bool, print_value_only: bool) -> None:
+    """Print a key and its value as etcdctl does, byte for byte."""
+    from labkit.cluster import Etcd
+
+    result = Etcd(_attached(spelled)).get(key, prefix=prefix, keys_only=keys_only)
+    sys.stdout.buffer.write(result.print(print_value_only=print_value_only))
+
+
+# -- the machine --------------------------------------------------------------------------------------------------------
+
+
+@cli.command()
+def doctor() -> None:
+    """Say what is there, what is missing, and the command that mends it."""
+    from labkit.machine import doctor as examining
+
+    sys.exit(examining.main())
+
+
+def _attached(spelled: str | None) -> Cluster:
+    from labkit.cluster import choose
+
+    return choose.attach(choose.resolve(spelled))
+
+
+def _notebooks() -> Path:
+    from labkit.course.notebook import find_root
+
+    return find_root(Path.cwd()) / "notebooks"
+
+
+def _say(line: str) -> None:
+    click.echo(line, err=True)
+
+
+def main() -> None:
+    """Entry point: run the verb, and turn labkit's errors and interrupts into exit codes."""
+    try:
+        cli.main(standalone_mode=False)
+    except LabkitError as error:
+        click.echo(f"labkit: {error}", err=True)
+        sys.exit(1)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("labkit: interrupted", err=True)
+        sys.exit(INTERRUPTED)

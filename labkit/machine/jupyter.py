@@ -1,0 +1,59 @@
+"""``make lab``: JupyterLab on the working copy, with a cluster that lives as long as it does.
+
+One owner: this process holds the cluster through its standard input, and Jupyter is its child. Whatever ends Jupyter
+(its own "Shut down", Ctrl-C, a closed terminal) ends the cluster too; the kernels find it by ``LABKIT_CLUSTER``.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from labkit.cluster import choose
+from labkit.cluster.base import Progress, silent
+from labkit.course.environment import kernel_environment
+from labkit.errors import ToolMissing
+from labkit.machine.checkout import Checkout
+from labkit.machine.lab_copy import make_copy
+
+__all__ = ["open_lab"]
+
+
+def open_lab(arguments: tuple[str, ...] = (), progress: Progress = silent) -> int:
+    """Make or refresh ``./lab`` in the checkout, start a cluster, run JupyterLab there; returns Jupyter's exit status.
+
+    *arguments* go to ``jupyter lab``. ``LABKIT_CLUSTER`` is followed when it is set. Raises MachineError and
+    ClusterError of every kind, before Jupyter runs.
+    """
+    checkout = Checkout.here()
+    program = Path(sys.executable).parent / "jupyter-lab"
+    if not program.is_file():
+        raise ToolMissing(
+            "JupyterLab is not there", evidence=f"no {program.name} beside {sys.executable}", next_act="make setup"
+        )
+    copy = make_copy(checkout.root, checkout.root / "lab")
+    progress(copy.text)
+    with choose.opened(choose.resolve(None), progress=progress) as cluster:
+        info = cluster.info()
+        progress(f"{info.backend} cluster, Kubernetes {info.version}; JupyterLab opens on {copy.root}")
+        return _run(
+            [str(program), "--ServerApp.ip=127.0.0.1", str(copy.root / "notebooks"), *arguments],
+            kernel_environment(cluster),
+        )
+
+
+def _run(argv: list[str], environment: dict[str, str]) -> int:
+    """Run Jupyter in this terminal. It asks for itself what Ctrl-C means, so this process leaves that to it."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with subprocess.Popen(argv, env=os.environ | environment, restore_signals=True) as jupyter:
+            terminated = signal.signal(signal.SIGTERM, lambda *_: jupyter.terminate())
+            try:
+                return jupyter.wait()
+            finally:
+                signal.signal(signal.SIGTERM, terminated)
+    finally:
+        signal.signal(signal.SIGINT, before)
