@@ -6,6 +6,7 @@ pandas, IPython or the Kubernetes client are loaded when they are first asked fo
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -17,7 +18,5 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     if name == "begin":
-        from labkit.lab import begin
-
-        return begin
+        return importlib.import_module("labkit.lab").begin
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from labkit import __version__
-from labkit.cluster.base import Cluster, Progress
+from labkit.cluster.base import Cluster
 from labkit.errors import LabkitError
 
 __all__ = ["main"]
@@ -40,7 +40,7 @@ def cli() -> None:
     """A course on CustomResourceDefinitions, played on a real Kubernetes API server."""
 
 
-# -- the course ---------------------------------------------------------------------------------------------------------
+# -- the course ------------------------------------------------------------------------------------------------------
 
 
 @cli.command()
@@ -102,7 +102,7 @@ def lab() -> None:
     sys.exit(open_lab(progress=_say))
 
 
-# -- clusters -----------------------------------------------------------------------------------------------------------
+# -- clusters --------------------------------------------------------------------------------------------------------
 
 
 @cli.command()
@@ -207,7 +207,7 @@ def get(spelled: str | None, key: str, prefix: bool, keys_only: bool, print_valu
     sys.stdout.buffer.write(result.print(print_value_only=print_value_only))
 
 
-# -- the machine --------------------------------------------------------------------------------------------------------
+# -- the machine -----------------------------------------------------------------------------------------------------
 
 
 @cli.command()

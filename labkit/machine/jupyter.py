@@ -47,9 +47,9 @@ def open_lab(arguments: tuple[str, ...] = (), progress: Progress = silent) -> in
 
 def _run(argv: list[str], environment: dict[str, str]) -> int:
     """Run Jupyter in this terminal. It asks for itself what Ctrl-C means, so this process leaves that to it."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = signal.signal(signal.SIGINT, lambda *_: None)  # not SIG_IGN: Jupyter would inherit that
     try:
-        with subprocess.Popen(argv, env=os.environ | environment, restore_signals=True) as jupyter:
+        with subprocess.Popen(argv, env=os.environ | environment) as jupyter:
             terminated = signal.signal(signal.SIGTERM, lambda *_: jupyter.terminate())
             try:
                 return jupyter.wait()
