@@ -7,6 +7,7 @@ and said so, and a kernel can be started ahead of need: it takes longer to start
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import tempfile
@@ -70,15 +71,23 @@ class CourseKernel:
         self._client.start_channels()
         self._ready = False
 
+    def preload(self, source: str) -> None:
+        """Let it run *source* silently as soon as it is up, without waiting; what comes of it is ignored."""
+        self._client.execute(source, silent=True, store_history=False, allow_stdin=False, stop_on_error=False)
+
     def wait_ready(self) -> None:
-        """Wait until it answers. Raises KernelDiedError when it never will."""
-        if self._ready:
-            return
-        try:
-            self._client.wait_for_ready(timeout=START_LIMIT_S)
-        except RuntimeError as error:
-            raise KernelDiedError("the kernel did not start", evidence=str(error), next_act="labkit doctor") from error
-        self._ready = True
+        """Wait until it answers on both channels (a cell's output could be lost before). Raises KernelDiedError."""
+        began = time.monotonic()
+        while not self._ready:
+            asked = self._client.kernel_info()
+            with contextlib.suppress(queue.Empty):
+                while not self._ready:
+                    message = self._client.get_iopub_msg(timeout=LOOK_S)
+                    self._ready = message["parent_header"].get("msg_id") == asked
+            if not self._manager.is_alive():
+                raise KernelDiedError("the kernel did not start", next_act="labkit doctor")
+            if time.monotonic() - began > START_LIMIT_S:
+                raise KernelDiedError(f"the kernel did not answer for {START_LIMIT_S:g} s", next_act="labkit doctor")
 
     def run(self, source: str, *, limit_s: float = 180.0) -> CellRun:
         """Run one cell to its end. Raises KernelDiedError, and CourseError after *limit_s* seconds."""

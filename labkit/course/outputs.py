@@ -13,7 +13,7 @@ from typing import Any
 
 from labkit.course import sanitize
 
-__all__ = ["comparable", "merged", "text"]
+__all__ = ["Output", "comparable", "merged", "text"]
 
 Output = Mapping[str, Any]
 
