@@ -54,7 +54,8 @@ def make_copy(source: Path, target: Path) -> LabCopy:
     """
     if target.exists() and not target.is_dir():
         raise MachineError(f"{target} is not a folder", next_act="move it away, then make lab again")
-    if source.resolve() in (target.resolve(), *(source.resolve() / folder for folder, _ in COPIED)):
+    course = source.resolve()
+    if target.resolve() in (course, *(course / folder for folder, _ in COPIED)):
         raise MachineError(f"{target} is the course itself", next_act="name another folder for the working copy")
     try:
         return _make_copy(source, target)

@@ -1,0 +1,244 @@
+"""The doctor's findings, each on a machine made to lack one thing, and how they look."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from labkit.machine import doctor, leftovers
+from labkit.machine.checkout import Checkout
+from labkit.show.doctor import Finding, show, text
+from tests.machine.conftest import Miniature
+
+
+def _program(folder: Path, name: str, script: str) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    (folder / name).chmod(0o755)
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder that is all of PATH."""
+    folder = tmp_path / "path"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+def test_works_without_any_package_and_says_what_is_missing(miniature: Miniature) -> None:
+    shutil.rmtree(miniature.checkout.venv)
+    code, out, err = miniature.run(module="labkit.machine.doctor")
+    assert (code, err) == (1, "")
+    lines = out.splitlines()
+    assert "missing  packages       not set up: there is no .venv" in lines
+    assert lines[lines.index("missing  packages       not set up: there is no .venv") + 1].strip() == "→ make setup"
+    assert lines[-1] == "missing: packages, control plane"
+
+
+def test_finds_nothing_missing_on_the_machine_that_runs_the_tests() -> None:
+    findings = doctor.examine()
+    assert [finding.name for finding in findings if finding.needed] == []
+
+
+def test_all_of_it_fits_on_a_screen() -> None:
+    assert len(text(doctor.examine()).splitlines()) <= 24
+
+
+def test_exit_code_and_last_line_agree(miniature: Miniature) -> None:
+    miniature.environ["LABKIT_CONTROLPLANE"] = str(miniature.root / "absent")
+    code, out, _ = miniature.run(module="labkit.machine.doctor")
+    assert code == 1
+    assert "→ unset LABKIT_CONTROLPLANE" in out
+    assert "control plane" in out.splitlines()[-1]
+
+
+def test_a_control_plane_of_older_sources_is_a_note(miniature: Miniature) -> None:
+    miniature.run()
+    fresh = _named(miniature, "control plane")
+    (miniature.root / "controlplane/cmd/controlplane/main.go").write_text("package main // new\n", encoding="utf-8")
+    stale = _named(miniature, "control plane")
+    assert fresh.startswith("ok ")
+    assert stale.startswith("note ")
+    assert stale.endswith("built from older sources")
+
+
+def _named(miniature: Miniature, name: str) -> str:
+    _, out, _ = miniature.run(module="labkit.machine.doctor")
+    return next(line for line in out.splitlines() if line[9:].startswith(name))
+
+
+def test_the_control_plane_is_not_missed_when_another_cluster_is_chosen(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("LABKIT_CONTROLPLANE", str(tmp_path / "absent"))
+    needed = doctor._control_plane(Checkout.here(), needed=True)
+    other = doctor._control_plane(Checkout.here(), needed=False)
+    assert (needed.state, other.state) == ("missing", "note")
+
+
+def test_a_kubectl_that_is_too_old_is_passed_over_by_name(path: Path) -> None:
+    _program(path, "kubectl", """echo '{"clientVersion": {"gitVersion": "v1.30.2"}}'""")
+    finding = doctor._kubectl(Checkout.here())
+    assert finding.ok
+    assert f"passed over: {path / 'kubectl'} v1.30.2" in finding.says
+
+
+@pytest.mark.usefixtures("path")
+def test_without_any_kubectl_it_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    finding = doctor._kubectl(Checkout(tmp_path))
+    assert (finding.state, finding.mend) == ("missing", "make setup")
+
+
+@pytest.mark.usefixtures("path")
+def test_minikube_is_missed_only_by_who_chose_it() -> None:
+    assert doctor._minikube(needed=False).state == "note"
+    assert doctor._minikube(needed=True).state == "missing"
+
+
+def test_a_minikube_whose_driver_does_not_answer_is_said(path: Path) -> None:
+    _program(path, "minikube", "echo v1.40.0")
+    _program(path, "docker", "exit 1")
+    finding = doctor._minikube(needed=True)
+    assert finding.state == "missing"
+    assert finding.says == "v1.40.0, but no driver: docker there, but not answering"
+
+
+def test_a_minikube_with_a_driver_that_answers_is_ok(path: Path) -> None:
+    _program(path, "minikube", "echo v1.40.0")
+    _program(path, "podman", "echo 5.1.2")
+    assert doctor._minikube(needed=False) == Finding("minikube", "ok", "v1.40.0; drivers that answer: podman")
+
+
+@pytest.mark.parametrize(("free", "state"), [(10**8, "missing"), (10**9, "note"), (10**10, "ok"), (None, "note")])
+def test_free_memory_is_judged(free: int | None, state: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "_available_memory", lambda: free)
+    assert doctor._memory().state == state
+
+
+def test_a_full_disk_is_missing_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: shutil._ntuple_diskusage(10**10, 10**10, 10**8))
+    assert doctor._disk(Checkout.here()).state == "missing"
+
+
+def test_no_port_to_be_had_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_args: object) -> NoReturn:
+        raise OSError("Address already in use")
+
+    monkeypatch.setattr(socket.socket, "bind", refuse)
+    finding = doctor._ports()
+    assert finding.state == "missing"
+    assert "Address already in use" in finding.says
+
+
+def test_a_look_that_fails_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> NoReturn:
+        raise PermissionError("not allowed")
+
+    monkeypatch.setattr(doctor, "_ports", fail)
+    assert Finding("ports", "note", "could not look: not allowed") in doctor.examine()
+
+
+@pytest.fixture
+def place(home: Path) -> Callable[..., Path]:
+    """Makes a state directory under labkit's home; with *pid*, it says that this process runs it."""
+
+    def make(name: str, pid: int | None = None) -> Path:
+        folder = home / "clusters" / name
+        folder.mkdir(parents=True)
+        if pid is not None:
+            (folder / "cluster.json").write_text(json.dumps({"pid": pid}), encoding="utf-8")
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def dead() -> int:
+    """The pid of a process that has ended."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_no_cluster_is_ok() -> None:
+    assert leftovers.clusters() == (Finding("clusters", "ok", "none running, nothing left over"),)
+
+
+def test_running_clusters_are_named_with_what_ends_them(place: Callable[..., Path]) -> None:
+    me = os.getpid()
+    place("started", me)
+    place(f"lease-{me}", me)
+    place(f"held-{me}-1", me)
+    says = [finding.says for finding in leftovers.clusters()]
+    assert [finding.ok for finding in leftovers.clusters()] == [True] * 3
+    assert says[0].endswith(f"(process {me}, ends with process {me})")
+    assert says[1].endswith(f"(process {me}, ends with Jupyter, process {me})")
+    assert says[2].endswith(f"(process {me}, ends with labkit stop)")
+
+
+def test_what_a_dead_cluster_left_is_a_note_with_the_command_to_remove_it(
+    place: Callable[..., Path], dead: int
+) -> None:
+    started = place("started", dead)
+    held = place(f"held-{dead}-1")
+    found = {finding.says: finding.mend for finding in leftovers.clusters()}
+    assert found == {
+        f"left over: {held}, nothing runs there": f"rm -r {held}",
+        f"left over: {started}, nothing runs there": "labkit stop",
+    }
+
+
+def test_a_cluster_that_is_just_starting_is_not_left_over(place: Callable[..., Path]) -> None:
+    place(f"held-{os.getpid()}-1")
+    assert leftovers.clusters()[0].says == "none running, nothing left over"
+
+
+def test_a_kept_cluster_is_found_where_the_pointer_leads(home: Path, tmp_path: Path, dead: int) -> None:
+    kept = tmp_path / "kept-here"
+    kept.mkdir()
+    (kept / "cluster.json").write_text(json.dumps({"pid": dead}), encoding="utf-8")
+    (home / "clusters").mkdir(parents=True)
+    (home / "clusters" / "kept").write_text(f"{kept}\n", encoding="utf-8")
+    assert leftovers.clusters()[0].says.startswith(f"left over: {kept}")
+
+
+def test_a_shell_pointed_to_labkit_is_recognised(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    yours = doctor._kubeconfig()
+    monkeypatch.setenv("KUBECONFIG", str(home / "clusters" / "started" / "kubeconfig"))
+    assert "is yours: labkit never writes it" in yours.says
+    assert "points to a cluster of labkit's" in doctor._kubeconfig().says
+
+
+def test_a_spelling_that_names_no_cluster_is_missing() -> None:
+    assert doctor._choice("kubernetes-in-the-cellar").state == "missing"
+    assert doctor._choice("embedded").ok
+
+
+FINDINGS = (Finding("kubectl", "ok", "v1.37.1"), Finding("memory", "missing", "0.1 GB free", "close something"))
+
+
+def test_the_text_has_the_command_below_what_it_mends() -> None:
+    assert text(FINDINGS) == (
+        "ok       kubectl  v1.37.1\n"
+        "missing  memory   0.1 GB free\n"
+        "                  → close something\n"
+        "missing: memory\n"
+    )
+
+
+def test_without_a_terminal_the_view_is_the_text() -> None:
+    out = io.StringIO()
+    show(FINDINGS, out)
+    assert out.getvalue() == text(FINDINGS)
