@@ -19,7 +19,8 @@ const usage = `usage: controlplane serve --state-dir DIR [--throw-away] [--until
 `
 
 func main() {
-	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	terminal := *os.Stderr // serve gives os.Stderr to the log
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, &terminal))
 }
 
 // run gives the exit code: 0 after an orderly stop, 1 after a failure that one line on stderr tells, 2 for a wrong usage.

@@ -64,10 +64,13 @@ func (c Config) flags() []string {
 	}
 }
 
+// slowHooks write the default roles and priority classes. They begin with a sleep of a second; all else is ready before.
+var slowHooks = []string{"poststarthook/rbac/bootstrap-roles", "poststarthook/scheduling/bootstrap-system-priority-classes"}
+
 // Server is a running kube-apiserver.
 type Server struct {
 	*component.Task
-	ready chan struct{}
+	serving, ready chan struct{}
 }
 
 // Start starts the server. client is how its readiness is asked for. fatal receives what the server says when it wants to
@@ -81,7 +84,7 @@ func Start(ctx context.Context, c Config, client *rest.Config, fatal <-chan erro
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{ready: make(chan struct{})}
+	s := &Server{serving: make(chan struct{}), ready: make(chan struct{})}
 	s.Task = component.Go(ctx, func(ctx context.Context) error {
 		go s.waitReady(ctx, clientset)
 		return endOn(ctx, fatal, func(ctx context.Context) error { return app.Run(ctx, opts) })
@@ -123,14 +126,28 @@ func (c Config) complete(ctx context.Context) (options.CompletedOptions, error) 
 }
 
 func (s *Server) waitReady(ctx context.Context, client kubernetes.Interface) {
-	err := wait.PollUntilContextCancel(ctx, readyPoll, true, func(ctx context.Context) (bool, error) {
-		_, err := client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
-		return err == nil, nil
-	})
-	if err == nil {
+	if isReady(ctx, client, slowHooks...) {
+		close(s.serving)
+	}
+	if isReady(ctx, client) {
 		close(s.ready)
 	}
 }
+
+// isReady asks /readyz until it says ok; it gives up when ctx ends.
+func isReady(ctx context.Context, client kubernetes.Interface, except ...string) bool {
+	err := wait.PollUntilContextCancel(ctx, readyPoll, true, func(ctx context.Context) (bool, error) {
+		request := client.Discovery().RESTClient().Get().AbsPath("/readyz")
+		for _, check := range except {
+			request.Param("exclude", check)
+		}
+		return request.Do(ctx).Error() == nil, nil
+	})
+	return err == nil
+}
+
+// Serving is closed when system:masters can work with every type: all is ready but the default roles and priority classes.
+func (s *Server) Serving() <-chan struct{} { return s.serving }
 
 // Ready is closed when /readyz says ok.
 func (s *Server) Ready() <-chan struct{} { return s.ready }

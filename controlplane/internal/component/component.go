@@ -1,8 +1,8 @@
 // Package component starts servers that depend on one another and stops them again.
 //
 // A later component needs the earlier ones: kube-apiserver hangs for minutes when its etcd goes first. So they start one
-// after the other, each when the one before is ready, and stop in reverse order, each within its own limit. The first
-// that fails stops all, and its error is what the caller gets.
+// after the other, each when the one before serves, and stop in reverse order, each within its own limit. The first that
+// fails stops all, and its error is what the caller gets.
 package component
 
 import (
@@ -23,10 +23,16 @@ type Handle interface {
 	Stop(ctx context.Context) error
 }
 
+// Serving is for a component that the next one can use before it is ready.
+type Serving interface {
+	// Serving is closed when the next component may begin.
+	Serving() <-chan struct{}
+}
+
 // Start is one line of the start order.
 type Start struct {
 	Name string
-	// Begin starts the component. It does not wait for Ready. What it starts lives until Stop, whatever becomes of ctx.
+	// Begin starts the component. It does not wait until it serves. What it starts lives until Stop, whatever becomes of ctx.
 	Begin func(ctx context.Context) (Handle, error)
 	// StopWithin limits the stop.
 	StopWithin time.Duration
@@ -46,16 +52,16 @@ type running struct {
 	Handle
 }
 
-// Run starts the components in order, calls ready, and waits until ctx is done or a component fails. Before it returns it
-// stops what it started, in reverse order, and tells stopped of each stop that missed its limit.
+// Run starts the components in order, calls ready when all are, and waits until ctx is done or a component fails. Before
+// it returns it stops what it started, in reverse order, and tells late of each stop that missed its limit.
 // The result is nil when ctx ended the run.
-func Run(ctx context.Context, starts []Start, ready func() error, stopped func(name string, err error)) error {
+func Run(ctx context.Context, starts []Start, ready func() error, late func(name string, err error)) error {
 	var up []running
 	defer func() {
 		for i := len(up) - 1; i >= 0; i-- {
 			limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), up[i].StopWithin)
 			if err := up[i].Stop(limit); err != nil {
-				stopped(up[i].Name, err)
+				late(up[i].Name, err)
 			}
 			cancel()
 		}
@@ -67,7 +73,16 @@ func Run(ctx context.Context, starts []Start, ready func() error, stopped func(n
 			return &Failure{start.Name, err}
 		}
 		up = append(up, running{start, handle})
-		if err := await(ctx, up, handle.Ready()); err != nil || ctx.Err() != nil {
+		serving := handle.Ready()
+		if early, ok := handle.(Serving); ok {
+			serving = early.Serving()
+		}
+		if err := await(ctx, up, serving); err != nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	for _, r := range up {
+		if err := await(ctx, up, r.Ready()); err != nil || ctx.Err() != nil {
 			return err
 		}
 	}

@@ -81,14 +81,14 @@ func Start(ctx context.Context, config *rest.Config) (*Set, error) {
 
 // clients are what the controllers share.
 type clients struct {
-	kubernetes        kubernetes.Interface
-	metadata          metadata.Interface
-	dynamic           *dynamic.DynamicClient
-	definitions       apiextensions.Interface
-	discovery         *discovery.DiscoveryClient
-	mapper            *restmapper.DeferredDiscoveryRESTMapper
-	shared            informers.SharedInformerFactory
-	monitorInformers  *monitorInformers
+	kubernetes       kubernetes.Interface
+	metadata         metadata.Interface
+	dynamic          *dynamic.DynamicClient
+	definitions      apiextensions.Interface
+	discovery        *discovery.DiscoveryClient
+	mapper           *restmapper.DeferredDiscoveryRESTMapper
+	shared           informers.SharedInformerFactory
+	monitorInformers *monitorInformers
 	// informersStarted lets the garbage collector start monitors; it is closed last.
 	informersStarted chan struct{}
 }

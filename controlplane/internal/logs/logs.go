@@ -38,6 +38,7 @@ func Capture(file *os.File, fatal func(error)) {
 		runtime.Goexit()
 	}
 	log.SetOutput(file)
+	*os.Stderr = *file // the API server's etcd client has taken os.Stderr for its logger when its package was initialized
 	grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, file))
 	// A panic still ends the process, with its trace on stderr; the file keeps a copy. Without the copy it is the same.
 	_ = debug.SetCrashOutput(file, debug.CrashOptions{})
