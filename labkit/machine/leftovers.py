@@ -38,23 +38,30 @@ def clusters() -> tuple[Finding, ...]:
 
 
 def _clusters(place: Path) -> Iterator[Finding]:
-    folders = [path for path in place.glob("*") if path.is_dir()]
-    kept = place / "kept"
-    if kept.is_file():
-        folders.append(Path(kept.read_text(encoding="utf-8").strip()))
+    pointer = place / "kept"
+    kept = Path(pointer.read_text(encoding="utf-8").strip()) if pointer.is_file() else None
+    folders = {path for path in place.glob("*") if path.is_dir()} | ({kept} if kept is not None else set())
     for folder in sorted(folders):
-        pid = _pid(folder)
-        if pid is not None and _alive(pid):
+        pid = _running(folder)
+        if pid is not None:
             yield Finding("clusters", "ok", f"running: {folder} (process {pid}, {_owner(folder, pid)})")
+        elif folder == kept:
+            yield Finding("clusters", "ok", f"kept, not running: {folder} (labkit start --keep {folder})")
         elif not _starting(folder):
-            yield Finding("clusters", "note", f"left over: {folder}, nothing runs there", _mend(folder, kept))
+            yield Finding("clusters", "note", f"left over: {folder}, nothing runs there", "labkit stop")
 
 
-def _pid(folder: Path) -> int | None:
+def _running(folder: Path) -> int | None:
+    """The process that serves *folder*: recognised by its command line, or by its record alone without packages."""
     try:
-        return int(json.loads((folder / "cluster.json").read_text(encoding="utf-8"))["pid"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+        from labkit.cluster import process
+    except ImportError:
+        try:
+            pid = int(json.loads((folder / "cluster.json").read_text(encoding="utf-8"))["pid"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return pid if _alive(pid) else None
+    return process.find(folder)
 
 
 def _starting(folder: Path) -> bool:
@@ -72,10 +79,6 @@ def _owner(folder: Path, pid: int) -> str:
     if kind == "held":
         return f"ends with process {owner}" if owner.isdigit() and _alive(int(owner)) else f"without owner: kill {pid}"
     return "ends with labkit stop"
-
-
-def _mend(folder: Path, kept: Path) -> str:
-    return "labkit stop" if folder.name == "started" or kept.is_file() else f"rm -r {folder}"
 
 
 def _alive(pid: int) -> bool:

@@ -9,7 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -151,17 +151,27 @@ def test_a_look_that_fails_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.fixture
-def place(home: Path) -> Callable[..., Path]:
-    """Makes a state directory under labkit's home; with *pid*, it says that this process runs it."""
+def place(home: Path) -> Iterator[Callable[..., tuple[Path, int]]]:
+    """Makes a state directory in labkit's home; with *runs*, a process with the command line of its control plane.
 
-    def make(name: str, pid: int | None = None) -> Path:
+    Returns the directory and the pid (0 without a process).
+    """
+    processes = []
+
+    def make(name: str, *, runs: bool = False) -> tuple[Path, int]:
         folder = home / "clusters" / name
         folder.mkdir(parents=True)
-        if pid is not None:
-            (folder / "cluster.json").write_text(json.dumps({"pid": pid}), encoding="utf-8")
-        return folder
+        if not runs:
+            return folder, 0
+        argv = [sys.executable, "-c", "import sys; sys.stdin.read()", "serve", "--state-dir", str(folder)]
+        process = subprocess.Popen(argv, stdin=subprocess.PIPE)
+        processes.append(process)
+        (folder / "cluster.json").write_text(json.dumps({"pid": process.pid}), encoding="utf-8")
+        return folder, process.pid
 
-    return make
+    yield make
+    for process in processes:
+        process.communicate()
 
 
 @pytest.fixture
@@ -176,42 +186,57 @@ def test_no_cluster_is_ok() -> None:
     assert leftovers.clusters() == (Finding("clusters", "ok", "none running, nothing left over"),)
 
 
-def test_running_clusters_are_named_with_what_ends_them(place: Callable[..., Path]) -> None:
+def test_running_clusters_are_named_with_what_ends_them(place: Callable[..., tuple[Path, int]], dead: int) -> None:
     me = os.getpid()
-    place("started", me)
-    place(f"lease-{me}", me)
-    place(f"held-{me}-1", me)
-    says = [finding.says for finding in leftovers.clusters()]
-    assert [finding.ok for finding in leftovers.clusters()] == [True] * 3
-    assert says[0].endswith(f"(process {me}, ends with process {me})")
-    assert says[1].endswith(f"(process {me}, ends with Jupyter, process {me})")
-    assert says[2].endswith(f"(process {me}, ends with labkit stop)")
-
-
-def test_what_a_dead_cluster_left_is_a_note_with_the_command_to_remove_it(
-    place: Callable[..., Path], dead: int
-) -> None:
-    started = place("started", dead)
-    held = place(f"held-{dead}-1")
-    found = {finding.says: finding.mend for finding in leftovers.clusters()}
-    assert found == {
-        f"left over: {held}, nothing runs there": f"rm -r {held}",
-        f"left over: {started}, nothing runs there": "labkit stop",
+    _, held = place(f"held-{me}-1", runs=True)
+    _, orphan = place(f"held-{dead}-1", runs=True)
+    _, lease = place(f"lease-{me}", runs=True)
+    _, started = place("started", runs=True)
+    found = leftovers.clusters()
+    assert all(finding.ok for finding in found)
+    ends = {finding.says.partition("(process ")[2] for finding in found}
+    assert ends == {
+        f"{held}, ends with process {me})",
+        f"{orphan}, without owner: kill {orphan})",
+        f"{lease}, ends with Jupyter, process {me})",
+        f"{started}, ends with labkit stop)",
     }
 
 
-def test_a_cluster_that_is_just_starting_is_not_left_over(place: Callable[..., Path]) -> None:
+def test_what_a_dead_cluster_left_is_a_note_with_the_command_to_remove_it(
+    place: Callable[..., tuple[Path, int]], dead: int
+) -> None:
+    folder, _ = place(f"held-{dead}-1")
+    assert leftovers.clusters() == (
+        Finding("clusters", "note", f"left over: {folder}, nothing runs there", "labkit stop"),
+    )
+
+
+def test_a_cluster_that_is_just_starting_is_not_left_over(place: Callable[..., tuple[Path, int]]) -> None:
     place(f"held-{os.getpid()}-1")
     assert leftovers.clusters()[0].says == "none running, nothing left over"
 
 
-def test_a_kept_cluster_is_found_where_the_pointer_leads(home: Path, tmp_path: Path, dead: int) -> None:
+def test_a_kept_cluster_that_does_not_run_is_no_leftover(home: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept-here"
     kept.mkdir()
-    (kept / "cluster.json").write_text(json.dumps({"pid": dead}), encoding="utf-8")
     (home / "clusters").mkdir(parents=True)
     (home / "clusters" / "kept").write_text(f"{kept}\n", encoding="utf-8")
-    assert leftovers.clusters()[0].says.startswith(f"left over: {kept}")
+    (found,) = leftovers.clusters()
+    assert found.ok
+    assert found.says == f"kept, not running: {kept} (labkit start --keep {kept})"
+
+
+def test_without_packages_a_running_cluster_is_told_by_its_record(
+    place: Callable[..., tuple[Path, int]], dead: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "labkit.cluster.process", None)  # as if psutil were not there
+    monkeypatch.delattr("labkit.cluster.process", raising=False)
+    place("started", runs=True)
+    other, _ = place(f"held-{dead}-1")
+    (other / "cluster.json").write_text(json.dumps({"pid": dead}), encoding="utf-8")
+    states = sorted((finding.state, finding.says.partition(":")[0]) for finding in leftovers.clusters())
+    assert states == [("note", "left over"), ("ok", "running")]
 
 
 def test_a_shell_pointed_to_labkit_is_recognised(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
