@@ -13,22 +13,37 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labkit.cluster import Cluster, Etcd, EtcdResult, Kubectl, KubectlResult, Owner, choose, claim, tools
+from labkit.cluster.base import Progress
 from labkit.cluster.kubectl import diagnose, environment, forget_discovery
 from labkit.course import manifests, notebook
 from labkit.course.begin import begin as begin_section
-from labkit.errors import NotebookError
+from labkit.errors import ManifestError, NotebookError
 
 if TYPE_CHECKING:
     from labkit.cluster import ClusterInfo
+    from labkit.observe.cleanup import CleanUp
+    from labkit.observe.cost import DefinitionsCost
+    from labkit.observe.definition import Definition
+    from labkit.observe.discovery import Group
+    from labkit.observe.fields import PrunedAndDefaulted
+    from labkit.observe.migration import Migration, Release
+    from labkit.observe.stored import StoredAndRead
 
 __all__ = ["Lab", "begin"]
 
 Stdin = str | Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
+
+COLIS = "colis.cours.example.com"
+MIGRATION = "colis-vers-v1"
+
+PATIENCE_S = 10.0
+"""How long an observation waits before it prints what it is waiting for: never, on a cluster that behaves."""
 
 SHOWN_BYTES = 40
 """How much of a value that is no text ``%etcd`` prints: the head and the first fields, before any uid or time."""
@@ -51,7 +66,7 @@ def begin(section: str) -> Lab:
     begin_section(cluster, section_begin, root=root)
     _prepare_process(cluster, root)
     lab = Lab(cluster, info, root)
-    _register_magics(lab)
+    _register(lab)
     _say(f'{info.backend} cluster, Kubernetes {info.version}: at the beginning of "{section}"')
     return lab
 
@@ -64,6 +79,7 @@ class Lab:
         self.info = info
         self.root = root
         self.last: KubectlResult | EtcdResult | None = None
+        self._printed = (0, 0)
 
     def __repr__(self) -> str:
         return f"<lab on {self.info.name}, Kubernetes {self.info.version}>"
@@ -83,7 +99,7 @@ class Lab:
         self.last = result
         if gone := diagnose(result, self.cluster):
             raise gone
-        _print(result.text)
+        self._printing(result, result.text)
         return result
 
     def etcd(
@@ -95,8 +111,7 @@ class Lab:
         Raises CapabilityMissing where the cluster's etcd cannot be read.
         """
         result = Etcd(self.cluster).get(key, prefix=prefix, keys_only=keys_only)
-        self.last = result
-        _print(_readable(result, print_value_only=print_value_only, keys_only=keys_only))
+        self._printing(result, _readable(result, print_value_only=print_value_only, keys_only=keys_only))
         return result
 
     def forget_discovery(self) -> None:
@@ -108,6 +123,85 @@ class Lab:
         """The object of a manifest file, as Python has it; *path* as in the commands (``crd/…``)."""
         found = manifests.documents(self.root / path)
         return found[0]
+
+    # -- observations: values that show themselves as a cell's last line -----------------------------------------------
+
+    def conditions(self, crd: str = COLIS) -> Definition:
+        """A definition as the server judges it: conditions, accepted names, versions, finalizers."""
+        from labkit.observe import definition
+
+        return definition.look(self.cluster, crd)
+
+    def discovery(self, group: str = "cours.example.com") -> Group:
+        """A group as clients find it: versions, the preferred one, types and their verbs."""
+        from labkit.observe import discovery
+
+        return discovery.look(self.cluster, group)
+
+    def stored_and_read(self, plural: str, name: str, namespace: str = "ch54") -> StoredAndRead:
+        """An object in etcd, beside what is read of it in each served version."""
+        from labkit.observe import stored
+
+        return stored.look(self.cluster, plural, name, namespace)
+
+    def pruned_and_defaulted(self, file: str, name: str | None = None) -> PrunedAndDefaulted:
+        """What the server would make of a manifest (a dry run): fields pruned, fields filled, or the refusal.
+
+        *name* chooses among several objects of the file.
+        """
+        from labkit.observe import fields
+
+        for manifest in manifests.documents(self.root / file):
+            if name in (None, manifest["metadata"]["name"]):
+                return fields.look(self.cluster, manifest)
+        raise ManifestError(f"{file}: no object named {name!r} in it")
+
+    def wait_for_policy(self, manifest: Mapping[str, Any], field: str) -> None:
+        """Wait until a mutating policy changes *field* of *manifest*; the server looks for new ones once a second."""
+        from labkit.observe import policy
+
+        policy.wait_in_force(self.cluster, dict(manifest), field)
+        _say(f"in force: {field} of {manifest['metadata']['name']} is no longer stored as it is sent")
+
+    def migration(self, name: str = MIGRATION) -> Migration:
+        """A storage migration, waited for to its end, with every key's version before and after."""
+        from labkit.observe import migration
+
+        return migration.watch(self.cluster, name, _patient())
+
+    def release_migration(self, name: str = MIGRATION) -> Release:
+        """The one write that lets the embedded cluster's migration start at once instead of within a minute."""
+        from labkit.observe import migration
+
+        return migration.release(self.cluster, name, _patient())
+
+    def definitions_cost(self, count: int = 50, *, repeats: int = 1) -> DefinitionsCost:
+        """What *count* definitions without objects cost the server; they are gone again afterwards."""
+        from labkit.observe import cost
+
+        return cost.measure(self.cluster, count, _patient(), repeats=repeats)
+
+    def clean_up(self) -> CleanUp:
+        """Delete everything the course made on this cluster, and look whether it is gone."""
+        from labkit.observe import cleanup
+
+        return cleanup.clean_up(self.cluster, _patient())
+
+    # -- printing -----------------------------------------------------------------------------------------------------
+
+    def show(self, result: KubectlResult | EtcdResult) -> None:
+        """Show a command's result as a cell's last line: as it was printed, unless this very cell printed it."""
+        if self._printed == (id(result), _cell()):
+            return
+        if isinstance(result, KubectlResult):
+            _print(result.text)
+        else:
+            _print(_readable(result, print_value_only=False, keys_only=False))
+
+    def _printing(self, result: KubectlResult | EtcdResult, text: str) -> None:
+        self.last = result
+        self._printed = (id(result), _cell())
+        _print(text)
 
     def _wait_documented(self) -> None:
         from labkit.cluster import Api
@@ -133,6 +227,12 @@ def find_root(start: Path) -> Path:
 
 def _say(line: str) -> None:
     print(line, flush=True)
+
+
+def _patient() -> Progress:
+    """A progress that stays silent at first, so that a recorded output does not hang on how fast a machine is."""
+    began = time.monotonic()
+    return lambda line: _say(line) if time.monotonic() - began > PATIENCE_S else None
 
 
 def _print(text: str) -> None:
@@ -186,14 +286,30 @@ def _prepare_process(cluster: Cluster, root: Path) -> None:
         os.environ["PATH"] = f"{folder}{os.pathsep}{path}"
 
 
-def _register_magics(lab: Lab) -> None:
-    """Register ``%kubectl``, ``%%kubectl`` and ``%etcd`` where there is an IPython."""
+def _shell() -> Any:
+    """The IPython this process runs in, or None."""
     if "IPython" not in sys.modules:
-        return
+        return None
     from IPython.core.getipython import get_ipython
 
-    shell = get_ipython()
-    if shell is not None:
-        from labkit.magics import register
+    return get_ipython()
 
-        register(shell, lab)
+
+def _cell() -> int:
+    """The number of the cell that is running; 0 outside IPython."""
+    shell = _shell()
+    return 0 if shell is None else int(shell.execution_count)
+
+
+def _register(lab: Lab) -> None:
+    """Give IPython, where there is one, the magics and the views of the values they and the observations return."""
+    shell = _shell()
+    if shell is not None:
+        from labkit import magics
+        from labkit.show import ipython
+
+        magics.register(shell, lab)
+        ipython.register(shell)
+        own_display = shell.display_formatter.ipython_display_formatter
+        for kind in (KubectlResult, EtcdResult):
+            own_display.for_type(kind, lab.show)

@@ -9,21 +9,31 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from labkit.errors import CapabilityMissing, LabkitError
 
-if TYPE_CHECKING:
-    from labkit.lab import Lab
-
-__all__ = ["ETCD_USAGE", "parse_etcd", "register"]
+__all__ = ["ETCD_USAGE", "Speaks", "parse_etcd", "register"]
 
 ETCD_USAGE = "%etcd get KEY [--prefix] [--keys-only] [--print-value-only]"
 _ETCD_FLAGS = {"--prefix": "prefix", "--keys-only": "keys_only", "--print-value-only": "print_value_only"}
 
 
-def register(shell: Any, lab: Lab) -> None:
-    """Give *shell* (an IPython) the magics, speaking for *lab*; a second call replaces the first's."""
+class Speaks(Protocol):
+    """What the magics call; ``labkit.lab.Lab`` is one."""
+
+    def kubectl(self, *argv: str, stdin: str | None = None) -> object: ...
+
+    def etcd(
+        self, key: str, *, prefix: bool = False, keys_only: bool = False, print_value_only: bool = False
+    ) -> object: ...
+
+
+def register(shell: Any, lab: Speaks) -> None:
+    """Give *shell* (an IPython) the magics, speaking for *lab*; a second call replaces the first's.
+
+    A ``LabkitError`` that a cell lets pass is shown from then on as its one or two lines, without a traceback.
+    """
     from IPython.core.magic import no_var_expand
 
     @no_var_expand
@@ -38,6 +48,13 @@ def register(shell: Any, lab: Lab) -> None:
 
     shell.register_magic_function(kubectl, magic_kind="line_cell", magic_name="kubectl")
     shell.register_magic_function(etcd, magic_kind="line", magic_name="etcd")
+    shell.set_custom_exc((LabkitError,), _show_error)
+
+
+def _show_error(shell: Any, kind: type[Exception], error: Exception, *_: object, **__: object) -> list[str]:
+    lines = [f"{kind.__name__}: {error}"]
+    shell._showtraceback(kind, error, lines)
+    return lines
 
 
 def parse_etcd(argv: list[str]) -> tuple[str, dict[str, bool]] | str:
@@ -51,7 +68,7 @@ def parse_etcd(argv: list[str]) -> tuple[str, dict[str, bool]] | str:
     return words[1], {name: flag in argv for flag, name in _ETCD_FLAGS.items()}
 
 
-def _etcd(lab: Lab, argv: list[str]) -> None:
+def _etcd(lab: Speaks, argv: list[str]) -> None:
     parsed = parse_etcd(argv)
     if isinstance(parsed, str):
         print(f"etcd: {parsed}; usage: {ETCD_USAGE}")

@@ -112,6 +112,8 @@ _COURSE_OBJECTS = (
     "/apis/storagemigration.k8s.io/v1/storageversionmigrations/colis-vers-v1",
     "/apis/rbac.authorization.k8s.io/v1/clusterroles/colis-lecture",
     "/apis/rbac.authorization.k8s.io/v1/clusterroles/colis-ecriture",
+    "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings/colis-retire-max",
+    "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies/colis-retire-max",
 )
 
 
