@@ -160,3 +160,16 @@ def test_no_file_has_a_registry_s_host_a_path_of_a_machine_or_unfinished_work(ki
     pattern = re.compile("|".join(map(re.escape, words)))
     found = [f"{name}: {match[0]}" for name, text in _texts() if (match := pattern.search(text))]
     assert found == [], kind
+
+
+def test_every_dependency_is_explained() -> None:
+    page = (ROOT / "docs" / "decisions" / "0002-dependencies.md").read_text(encoding="utf-8")
+    python = [
+        *PROJECT["dependencies"],
+        *(line for lines in PROJECT["optional-dependencies"].values() for line in lines),
+    ]
+    direct = (CHECKOUT.go_module / "go.mod").read_text(encoding="utf-8").partition("require (")[2].partition(")")[0]
+    names = {Requirement(line).name for line in python} | {
+        line.split()[0] for line in direct.split("\n") if line.strip()
+    }
+    assert {name for name in names if f"`{name}`" not in page} == set()
