@@ -12,6 +12,7 @@ from typing import Any
 from labkit.cluster.api import Api, Resource
 from labkit.cluster.base import Cluster, Progress, silent
 from labkit.cluster.claim import COURSE_GROUPS, DEFINITIONS, NAMESPACE, CourseName, claimed_names
+from labkit.cluster.terminating import nudge
 from labkit.errors import ApiError
 from labkit.waiting import Seen, wait_for
 
@@ -33,7 +34,7 @@ def reset(cluster: Cluster, progress: Progress = silent) -> None:
     with Api(cluster) as api:
         for name in names:
             if name.collection == DEFINITIONS:
-                _release_objects(api, name)
+                _delete_objects(api, name)
         for name in reversed(names):
             _delete_named(api, name, progress)
 
@@ -42,15 +43,21 @@ def _delete_named(api: Api, name: CourseName, progress: Progress) -> None:
     for path in name.taken(api):
         api.delete(path)
     limit_s = _NAMESPACE_LIMIT_S if name.name == NAMESPACE else _LIMIT_S
-    wait_for(f"{name} to be gone", lambda: _left(name.taken(api)), limit_s=limit_s, progress=progress)
+    wait_for(f"{name} to be gone", lambda: _left(api, name), limit_s=limit_s, progress=progress)
 
 
-def _left(paths: tuple[str, ...]) -> Seen[None]:
+def _left(api: Api, name: CourseName) -> Seen[None]:
+    paths = name.taken(api)
+    if name.collection == DEFINITIONS and paths:
+        nudge(api, (found for path in paths if (found := api.get(path)) is not None))
     return Seen(not paths, f"{len(paths)} left ({paths[0].rpartition('/')[2]})" if paths else "gone")
 
 
-def _release_objects(api: Api, name: CourseName) -> None:
-    """Take the finalizers off the objects of the definitions under *name*, in all namespaces."""
+def _delete_objects(api: Api, name: CourseName) -> None:
+    """Delete the objects of the definitions under *name*, in all namespaces, whatever finalizers hold them.
+
+    A definition deleted while it has objects is looked at again by its finalizer after 5 s only.
+    """
     for definition in api.list(name.collection):
         spec = definition["spec"]
         served = [version["name"] for version in spec["versions"] if version["served"]]
@@ -61,6 +68,7 @@ def _release_objects(api: Api, name: CourseName) -> None:
         )
         for item in api.list(kind.path()):
             _release(api, kind, item)
+            api.delete(kind.path(item["metadata"].get("namespace"), item["metadata"]["name"]))
 
 
 def _release(api: Api, kind: Resource, item: dict[str, Any]) -> None:

@@ -174,6 +174,8 @@ def range_by_pod(
     argv += ["--keys-only"] if keys_only else []
     argv += [f"--rev={revision}"] if revision else []
     result = Kubectl(cluster).run(argv)
+    if not result.ok and "revision has been compacted" in result.text:
+        raise CommandError("etcd no longer has that revision", evidence=result.text.strip()[-300:])
     if not result.ok:
         raise diagnose(result, cluster) or unreadable(result.text.strip()[-300:])
     return parse_range(result.json)

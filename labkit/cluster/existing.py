@@ -96,10 +96,12 @@ class ExistingCluster:
             )
         return None
 
-    def etcd_range(self, key: str, *, prefix: bool = False, keys_only: bool = False) -> tuple[KeyValue, ...]:
+    def etcd_range(
+        self, key: str, *, prefix: bool = False, keys_only: bool = False, revision: int = 0
+    ) -> tuple[KeyValue, ...]:
         from labkit.cluster.etcd import range_by_pod
 
-        return range_by_pod(self, key, prefix=prefix, keys_only=keys_only)
+        return range_by_pod(self, key, prefix=prefix, keys_only=keys_only, revision=revision)
 
 
 def contexts(path: Path) -> tuple[tuple[str, ...], str | None]:

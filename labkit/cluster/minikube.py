@@ -202,10 +202,12 @@ class MinikubeCluster:
             )
         return None if status.runs else self._not_running(status)
 
-    def etcd_range(self, key: str, *, prefix: bool = False, keys_only: bool = False) -> tuple[KeyValue, ...]:
+    def etcd_range(
+        self, key: str, *, prefix: bool = False, keys_only: bool = False, revision: int = 0
+    ) -> tuple[KeyValue, ...]:
         from labkit.cluster.etcd import range_by_pod
 
-        return range_by_pod(self, key, prefix=prefix, keys_only=keys_only)
+        return range_by_pod(self, key, prefix=prefix, keys_only=keys_only, revision=revision)
 
     def _start_command(self) -> str:
         return f"labkit start --cluster minikube:{self._profile}"
