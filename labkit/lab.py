@@ -28,7 +28,7 @@ from labkit.errors import ManifestError, NotebookError
 if TYPE_CHECKING:
     from labkit.cluster import ClusterInfo
     from labkit.observe.cleanup import CleanUp
-    from labkit.observe.cost import DefinitionsCost
+    from labkit.observe.cost import DefinitionsCost, Through
     from labkit.observe.definition import Definition
     from labkit.observe.discovery import Group
     from labkit.observe.fields import PrunedAndDefaulted
@@ -175,11 +175,14 @@ class Lab:
 
         return migration.release(self.cluster, name, _patient())
 
-    def definitions_cost(self, count: int = 50, *, repeats: int = 1) -> DefinitionsCost:
-        """What *count* definitions without objects cost the server; they are gone again afterwards."""
+    def definitions_cost(self, count: int = 50, *, repeats: int = 1, through: Through = "api") -> DefinitionsCost:
+        """What *count* definitions without objects cost the server; they are gone again afterwards.
+
+        *through* "kubectl" sends them by one ``kubectl apply`` instead of the API.
+        """
         from labkit.observe import cost
 
-        return cost.measure(self.cluster, count, _patient(), repeats=repeats)
+        return cost.measure(self.cluster, count, _patient(), repeats=repeats, through=through)
 
     def clean_up(self) -> CleanUp:
         """Delete everything the course made on this cluster, and look whether it is gone."""

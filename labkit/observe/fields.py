@@ -1,0 +1,150 @@
+"""What becomes of a manifest: the fields the server prunes, and those it fills in.
+
+The server is asked, not imitated: the manifest is sent as a dry run with ``fieldValidation=Warn``, which answers with
+the object as it would be stored and with a warning for each unknown field, and stores nothing. ``kubectl apply`` asks
+for ``Strict`` instead, under which the same unknown fields are a refusal.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from labkit.cluster import Api, ApiResponse, Cluster
+from labkit.errors import ApiError, ManifestError
+from labkit.observe.changes import ABSENT, Change, Difference, Kind, differences, dotted
+from labkit.observe.stored import without_metadata
+
+__all__ = ["Cause", "PrunedAndDefaulted", "Refusal", "look"]
+
+_UNKNOWN = re.compile(r'unknown field "([^"]*)"')
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One reason of a refusal: the field's path as the server prints it, the kind of error, the sentence."""
+
+    field: str
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """The server's No: HTTP code, its whole message, and the causes sorted (the server's own order is random)."""
+
+    code: int
+    message: str
+    causes: tuple[Cause, ...]
+
+
+@dataclass(frozen=True)
+class PrunedAndDefaulted:
+    """What a dry run made of a manifest.
+
+    *sent_as* is "new" (a create) or "update" (an object of that name is there, so it was replaced: a field that was
+    invalid already and does not change is then let through). *changes* lead from the manifest to what would be stored,
+    metadata apart, and are empty when *refusal* is set. *warnings* are the server's.
+    """
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    sent_as: Literal["new", "update"]
+    changes: tuple[Change, ...]
+    warnings: tuple[str, ...]
+    refusal: Refusal | None
+
+    @property
+    def pruned(self) -> tuple[Change, ...]:
+        return tuple(change for change in self.changes if change.kind == "pruned")
+
+    @property
+    def defaulted(self) -> tuple[Change, ...]:
+        return tuple(change for change in self.changes if change.kind == "defaulted")
+
+
+def look(cluster: Cluster, manifest: dict[str, Any], *, namespace: str = "ch54") -> PrunedAndDefaulted:
+    """Send *manifest* as a dry run. *namespace* is used where it names none and its type has them.
+
+    Raises ManifestError when it is not an object of a served type with a name.
+    """
+    with Api(cluster) as api:
+        collection, space = _collection(api, manifest, namespace)
+        name = manifest["metadata"]["name"]
+        there = api.get(f"{collection}/{name}")
+        answer = _dry_run(api, collection, manifest, there)
+    changes: tuple[Change, ...] = ()
+    refusal = None
+    if answer.ok:
+        unknown = {field for warning in answer.warnings for field in _UNKNOWN.findall(warning)}
+        found = differences(without_metadata(manifest), without_metadata(answer.json))
+        changes = tuple(Change(d.path, _kind(d, unknown), d.before, d.after) for d in found)
+    else:
+        refusal = _refusal(answer)
+    return PrunedAndDefaulted(
+        api_version=manifest["apiVersion"],
+        kind=manifest["kind"],
+        namespace=space,
+        name=name,
+        sent_as="new" if there is None else "update",
+        changes=changes,
+        warnings=answer.warnings,
+        refusal=refusal,
+    )
+
+
+def _dry_run(api: Api, collection: str, manifest: dict[str, Any], there: dict[str, Any] | None) -> ApiResponse:
+    """A create, or, where the object is *there*, a replacement of it."""
+    query = "dryRun=All&fieldValidation=Warn&fieldManager=labkit"
+    if there is None:
+        return api.raw("POST", f"{collection}?{query}", manifest)
+    metadata = {**manifest["metadata"], "resourceVersion": there["metadata"]["resourceVersion"]}
+    return api.raw("PUT", f"{collection}/{metadata['name']}?{query}", {**manifest, "metadata": metadata})
+
+
+def _collection(api: Api, manifest: dict[str, Any], namespace: str) -> tuple[str, str]:
+    """The URL of the manifest's type, in its namespace, and that namespace ("" for a type without)."""
+    metadata = manifest.get("metadata") or {}
+    missing = [field for field in ("apiVersion", "kind") if not manifest.get(field)]
+    missing += [] if metadata.get("name") else ["metadata.name"]
+    if missing:
+        raise ManifestError(
+            "the manifest is not an object the API could store",
+            evidence=f"it has no {' and no '.join(missing)}",
+            next_act="give it that, as in crd/objects/principal.yaml",
+        )
+    api_version, kind = manifest["apiVersion"], manifest["kind"]
+    root = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+    resources = (api.get(root) or {}).get("resources") or []
+    resource = next((r for r in resources if r["kind"] == kind and "/" not in r["name"]), None)
+    if resource is None:
+        raise ApiError(
+            f"this cluster serves no {kind} in {api_version}",
+            code=404,
+            reason="NotFound",
+            evidence=f"{root} lists {', '.join(sorted(r['kind'] for r in resources)) or 'nothing'}",
+            next_act="apply the definition of the type first, and wait until it is Established",
+        )
+    if not resource["namespaced"]:
+        return f"{root}/{resource['name']}", ""
+    space = metadata.get("namespace") or namespace
+    return f"{root}/namespaces/{space}/{resource['name']}", space
+
+
+def _kind(difference: Difference, unknown: set[str]) -> Kind:
+    if difference.after is ABSENT:
+        return "pruned" if dotted(difference.path) in unknown else "dropped"
+    if difference.before is ABSENT or difference.before is None:
+        return "defaulted"
+    return "changed"
+
+
+def _refusal(answer: ApiResponse) -> Refusal:
+    """A ``Status`` body; some 404s and proxies answer plain text instead, which is then the message."""
+    causes = (answer.status.get("details") or {}).get("causes") or []
+    found = {Cause(c.get("field", ""), c.get("reason", ""), c.get("message", "")) for c in causes}
+    ordered = tuple(sorted(found, key=lambda cause: (cause.field, cause.reason, cause.message)))
+    return Refusal(answer.code, answer.status.get("message") or answer.text.strip(), ordered)

@@ -1,0 +1,99 @@
+"""One look at what the API server publishes and how much memory it takes.
+
+The numbers of the chapter, from the same places: definitions and types from discovery, the size of ``/apis`` as
+``kubectl get --raw /apis`` prints it, and OpenAPI v3. Memory is read from the server's own ``/metrics``, because that
+works on every backend and does not ask for a metrics server.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from labkit.cluster.api import AGGREGATED_DISCOVERY, Api, ApiResponse
+from labkit.errors import ApiError
+from labkit.observe.definition import DEFINITIONS
+
+__all__ = ["Reading", "count_types", "resident_memory", "take"]
+
+_GROUP_VERSION = re.compile(r"^(api/[^/]+|apis/[^/]+/[^/]+)$")
+_MEMORY = re.compile(r"^process_resident_memory_bytes ([0-9.e+]+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The server at one moment; sizes in bytes of the bodies, uncompressed.
+
+    *types* counts as ``kubectl api-resources`` does; *discovery_bytes* is ``/apis`` without the aggregated form,
+    *aggregated_bytes* with it; *group_versions* counts those with an OpenAPI v3 document, *openapi_bytes* is the size
+    of the measured group's document (0 while it has none); *memory_bytes* is resident memory of the process that
+    serves the API, which on the embedded cluster holds etcd and the controllers too.
+    """
+
+    definitions: int
+    types: int
+    discovery_bytes: int
+    aggregated_bytes: int
+    group_versions: int
+    openapi_bytes: int
+    memory_bytes: int
+
+
+def take(api: Api, group_version: str) -> Reading:
+    """Read everything once. *group_version* names the measured OpenAPI document ("cout.example.com/v1")."""
+    aggregated = _ask(api, "/apis", AGGREGATED_DISCOVERY)
+    core = _ask(api, "/api", AGGREGATED_DISCOVERY)
+    index = _ask(api, "/openapi/v3").json["paths"]
+    document = api.raw("GET", f"/openapi/v3/apis/{group_version}")
+    return Reading(
+        definitions=len(api.list(DEFINITIONS)),
+        types=count_types(core.json) + count_types(aggregated.json),
+        discovery_bytes=_size(_ask(api, "/apis").text),
+        aggregated_bytes=_size(aggregated.text),
+        group_versions=sum(1 for path in index if _GROUP_VERSION.match(path)),
+        openapi_bytes=_size(document.text) if document.ok else 0,
+        memory_bytes=resident_memory(_ask(api, "/metrics", "text/plain").text),
+    )
+
+
+def count_types(aggregated: dict[str, Any]) -> int:
+    """Types in one aggregated discovery document: each group and plural once, if there is anything to do with it."""
+    return len(
+        {
+            (group["metadata"].get("name", ""), resource["resource"])
+            for group in aggregated["items"]
+            for version in group["versions"]
+            for resource in version.get("resources") or ()
+            if resource.get("verbs")
+        }
+    )
+
+
+def resident_memory(metrics: str) -> int:
+    """Bytes, from the text of ``/metrics``. Raises ApiError when the metric is not in it."""
+    found = _MEMORY.search(metrics)
+    if found is None:
+        raise ApiError(
+            "the API server does not tell how much memory it takes",
+            code=200,
+            evidence="/metrics has no process_resident_memory_bytes (only Linux servers have it)",
+            next_act="measure on the embedded cluster: LABKIT_CLUSTER=embedded",
+        )
+    return int(float(found.group(1)))
+
+
+def _ask(api: Api, path: str, accept: str = "application/json") -> ApiResponse:
+    answer = api.raw("GET", path, accept=accept)
+    if not answer.ok:
+        raise ApiError(
+            f"the API server did not answer {path}",
+            code=answer.code,
+            evidence=answer.text.strip()[:300],
+            next_act="look whether it still runs: labkit doctor",
+        )
+    return answer
+
+
+def _size(text: str) -> int:
+    return len(text.encode())

@@ -1,0 +1,80 @@
+"""What a view says, before it is text or HTML.
+
+An observation must look the same in a terminal and in a notebook, and writing each view twice would let them drift
+apart. So a view is written once, as a small document: a title, then facts, tables and notes. Two renderers turn any
+document into text and into HTML; the one for HTML is the only place that writes tags, and it escapes everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+__all__ = ["Cell", "Document", "Facts", "Mark", "Note", "Part", "Table", "cell", "table"]
+
+Mark: TypeAlias = Literal["", "good", "bad", "added", "removed", "changed", "quiet"]
+"""Colours a cell. What a mark means is always said in words as well, in the cell's text or in its *word*."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: its text, a mark, and a *word* printed after the text ("defaulted"); *code* means fixed-width."""
+
+    text: str
+    mark: Mark = ""
+    word: str = ""
+    code: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under columns; *caption* is printed above. A table without rows prints *empty* instead."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    caption: str = ""
+    empty: str = "none"
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"a row of {len(row)} cells under {len(self.columns)} columns: {row}")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names and their values, one a line."""
+
+    pairs: tuple[tuple[str, Cell], ...]
+
+
+@dataclass(frozen=True)
+class Note:
+    """A paragraph of prose."""
+
+    text: str
+
+
+Part: TypeAlias = Table | Facts | Note
+
+
+@dataclass(frozen=True)
+class Document:
+    """A title and what follows it. It is a value of its own: shown by itself, it looks as it says."""
+
+    title: str
+    parts: tuple[Part, ...] = ()
+
+
+def cell(value: object) -> Cell:
+    """A cell of anything: a Cell stays, a string is its text, the rest is printed with ``str``."""
+    return value if isinstance(value, Cell) else Cell(str(value))
+
+
+def table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str = "", empty: str = "none"
+) -> Document:
+    """A table for anything that has no view of its own; ``labkit.show.views`` shows it as text and as HTML."""
+    cells = tuple(tuple(cell(value) for value in row) for row in rows)
+    return Document(title, (Table(tuple(columns), cells, empty=empty),))

@@ -1,0 +1,37 @@
+"""Gives the views to IPython, so that a value shows itself when it is a cell's last line.
+
+Formatters are registered by type, from outside: the values keep no method of display and this package is not needed to
+make one. Text is always registered with HTML; a front end shows the richest it trusts.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from labkit.show import views
+
+__all__ = ["register"]
+
+
+def register(ipython: Any) -> None:
+    """Register text/plain and text/html for every value with a view, and image/png for figures. Idempotent.
+
+    *ipython* is an InteractiveShell, as ``get_ipython()`` returns it.
+    """
+    formatters = ipython.display_formatter.formatters
+    for kind in views.VIEWS:
+        formatters["text/plain"].for_type(kind, _print_text)
+        formatters["text/html"].for_type(kind, views.html)
+    formatters["image/png"].for_type_by_name("matplotlib.figure", "Figure", _png)
+
+
+def _print_text(value: object, printer: Any, cycle: bool) -> None:
+    printer.text("…" if cycle else views.text(value))
+
+
+def _png(figure: Any) -> bytes:
+    """The figure's pixels without the name and version of what drew them, which would differ between machines."""
+    target = io.BytesIO()
+    figure.savefig(target, format="png", dpi=110, metadata={"Software": None})
+    return target.getvalue()

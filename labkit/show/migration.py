@@ -1,0 +1,65 @@
+"""A migration that ended, and the write that released it."""
+
+from __future__ import annotations
+
+import shlex
+
+from labkit.observe.migration import KeyMoved, Migration, Release
+from labkit.show.definition import conditions_table
+from labkit.show.document import Cell, Document, Facts, Mark, Note, Table
+from labkit.show.units import seconds
+
+__all__ = ["document", "release_document"]
+
+
+def document(value: Migration) -> Document:
+    outcome = "succeeded" if value.failure is None else f"failed: {value.failure.message or value.failure.reason}"
+    parts: list[Table | Facts | Note] = [conditions_table(value.conditions)]
+    if value.keys is None:
+        parts.append(Note("not shown, because this cluster's etcd cannot be read: the version of each key"))
+    else:
+        rows = tuple(_row(moved, value.storage_version) for moved in value.keys)
+        parts.append(Table(("key in etcd", "before", "after", ""), rows, empty="no object of this type in etcd"))
+    left = [version for version in value.stored_versions if version != value.storage_version]
+    mark: Mark = "bad" if left else "good"
+    parts.append(
+        Facts(
+            (
+                ("stored versions", Cell(", ".join(value.stored_versions), mark)),
+                ("watched for", Cell(seconds(value.seconds))),
+            )
+        )
+    )
+    return Document(f"migration {value.name} of {value.definition} to {value.storage_version} {outcome}", tuple(parts))
+
+
+def _row(moved: KeyMoved, storage_version: str) -> tuple[Cell, ...]:
+    after: Mark = "" if moved.before == moved.after else "added"
+    what = "rewritten" if moved.rewritten else "untouched"
+    if not moved.before:
+        what = "created meanwhile"
+    if not moved.after:
+        what = "deleted meanwhile"
+    return (
+        Cell(moved.key, code=True),
+        Cell(moved.before or "–", "" if moved.before == storage_version else "changed"),
+        Cell(moved.after or "–", after),
+        Cell(what),
+    )
+
+
+def release_document(value: Release) -> Document:
+    title = f"one write to {value.name} releases {value.migration}"
+    if not value.written:
+        title = f"{value.migration} has ended already: nothing to release"
+    parts: list[Table | Facts | Note] = [
+        Note(f"Why: {value.why}."),
+        Facts((("the same with kubectl", Cell(shlex.join(value.command), code=True)),)),
+    ]
+    if value.already_new:
+        parts.append(
+            Note(f"{value.name} is stored in {value.stored_as} already: the migration's own work is still to do.")
+        )
+    else:
+        parts.append(Note(f"No object is stored in the new version yet: this write itself moves {value.name}."))
+    return Document(title, tuple(parts))

@@ -1,0 +1,62 @@
+"""A document as plain text, for terminals, reports, and notebooks that are not trusted."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from labkit.show.document import Cell, Document, Facts, Note, Part, Table
+
+__all__ = ["render"]
+
+WIDEST_CELL = 72
+"""Wider text ends in an ellipsis, except in the last column; the HTML and the observation itself have it whole."""
+
+GAP = "   "
+
+
+def render(document: Document) -> str:
+    """Lines without trailing blanks and without a final newline."""
+    blocks = [document.title] if document.title else []
+    blocks += [_part(part) for part in document.parts]
+    return "\n".join(block for block in blocks if block)
+
+
+def _part(part: Part) -> str:
+    if isinstance(part, Table):
+        return _table(part)
+    if isinstance(part, Facts):
+        return _grid([[f"{name}:", _text(value)] for name, value in part.pairs])
+    return part.text if isinstance(part, Note) else ""
+
+
+def _table(part: Table) -> str:
+    lines = [part.caption] if part.caption else []
+    rows = [[_text(cell) for cell in row] for row in part.rows]
+    lines.append(_grid([list(part.columns), *rows]) if rows else part.empty)
+    return "\n".join(lines)
+
+
+def _text(cell: Cell) -> str:
+    text = " ".join(cell.text.split())
+    return f"{text} ({cell.word})" if cell.word else text
+
+
+def _grid(rows: list[list[str]]) -> str:
+    rows = [[*(_cut(text) for text in row[:-1]), row[-1]] for row in rows]
+    widths = [max(_width(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return "\n".join(
+        GAP.join(text + " " * (width - _width(text)) for text, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= WIDEST_CELL else text[: WIDEST_CELL - 1] + "…"
+
+
+def _width(text: str) -> int:
+    """Columns of a terminal: combining marks take none, wide East Asian characters two."""
+    return sum(
+        0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        for character in text
+    )

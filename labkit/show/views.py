@@ -1,0 +1,50 @@
+"""Which view a value has. A new observation is one more line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from labkit.observe.cleanup import CleanUp
+from labkit.observe.cost import DefinitionsCost
+from labkit.observe.definition import Definition
+from labkit.observe.discovery import Group
+from labkit.observe.fields import PrunedAndDefaulted
+from labkit.observe.migration import Migration, Release
+from labkit.observe.stored import StoredAndRead
+from labkit.show import cleanup, cost, definition, discovery, fields, migration, render_html, render_text, stored
+from labkit.show.document import Document, table
+
+__all__ = ["VIEWS", "document", "html", "table", "text"]
+
+VIEWS: dict[type, Callable[[Any], Document]] = {
+    CleanUp: cleanup.document,
+    Definition: definition.document,
+    DefinitionsCost: cost.document,
+    Document: lambda value: value,
+    Group: discovery.document,
+    Migration: migration.document,
+    PrunedAndDefaulted: fields.document,
+    Release: migration.release_document,
+    StoredAndRead: stored.document,
+}
+
+
+def document(value: object) -> Document:
+    """What is said of *value*. Raises TypeError for a value that has no view."""
+    view = VIEWS.get(type(value))
+    if view is None:
+        raise TypeError(
+            f"{type(value).__name__} has no view; those that have: {', '.join(sorted(t.__name__ for t in VIEWS))}"
+        )
+    return view(value)
+
+
+def text(value: object) -> str:
+    """*value* as lines of plain text, without a final newline."""
+    return render_text.render(document(value))
+
+
+def html(value: object) -> str:
+    """*value* as one HTML element that brings its style and no script."""
+    return render_html.render(document(value))
