@@ -11,6 +11,7 @@ Without IPython everything works but the magics.
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
@@ -103,15 +104,26 @@ class Lab:
         return result
 
     def etcd(
-        self, key: str, *, prefix: bool = False, keys_only: bool = False, print_value_only: bool = False
+        self,
+        key: str,
+        *,
+        prefix: bool = False,
+        keys_only: bool = False,
+        print_value_only: bool = False,
+        fields: Sequence[str] = (),
     ) -> EtcdResult:
         """Read a key, or every key with a prefix, straight from etcd, and print it as etcdctl does.
 
         A value that is no text is printed in part, with escapes (``k8s\\x00…``); ``lab.last.kvs[0].value`` has it all.
+        With *fields* only these top fields of each decoded object are printed, a key and its object a line.
         Raises CapabilityMissing where the cluster's etcd cannot be read.
         """
         result = Etcd(self.cluster).get(key, prefix=prefix, keys_only=keys_only)
-        self._printing(result, _readable(result, print_value_only=print_value_only, keys_only=keys_only))
+        if fields:
+            text = _some_fields(result, fields)
+        else:
+            text = _readable(result, print_value_only=print_value_only, keys_only=keys_only)
+        self._printing(result, text)
         return result
 
     def forget_discovery(self) -> None:
@@ -250,6 +262,15 @@ def _as_yaml(stdin: Stdin) -> str | None:
 
     objects = [stdin] if isinstance(stdin, Mapping) else list(stdin)
     return yaml.safe_dump_all(objects, allow_unicode=True, sort_keys=False)
+
+
+def _some_fields(result: EtcdResult, fields: Sequence[str]) -> str:
+    """A line for each key: the key, and these of its object's fields as JSON without spaces."""
+    lines = []
+    for kv in result.kvs:
+        shown = {field: (kv.object or {}).get(field) for field in fields}
+        lines.append(f"{kv.key} {json.dumps(shown, ensure_ascii=False, separators=(',', ':'))}\n")
+    return "".join(lines)
 
 
 def _readable(result: EtcdResult, *, print_value_only: bool, keys_only: bool) -> str:
