@@ -219,10 +219,9 @@ class Lab:
         _print(text)
 
     def _wait_documented(self) -> None:
-        from labkit.cluster import Api
         from labkit.course.published import wait_documented
 
-        wait_documented(Api(self.cluster), "cours.example.com")
+        wait_documented(self.cluster, "cours.example.com")
 
 
 def find_root(start: Path) -> Path:

@@ -55,17 +55,17 @@ def begin(cluster: Cluster, section_begin: Begin, *, root: Path) -> None:
     before anything is touched, ApiError when the server refuses the beginning, WaitTimeout, ClusterGone.
     """
     wanted = _Wanted(section_begin, root)
-    api = Api(cluster)
     forget_discovery(cluster)
-    _sweep(api)
-    if section_begin.namespace:
-        _ensure_namespace(api)
-    if wanted.definition is not None:
-        _define(api, wanted.definition)
-    for manifest in wanted.also:
-        _create(api, manifests.collection_path(manifest), manifest)
-    for one, manifest in wanted.objects:
-        _make(api, wanted.plural, one, manifest)
+    with Api(cluster) as api:
+        _sweep(api)
+        if section_begin.namespace:
+            _ensure_namespace(api)
+        if wanted.definition is not None:
+            _define(api, wanted.definition)
+        for manifest in wanted.also:
+            _create(api, manifests.collection_path(manifest), manifest)
+        for one, manifest in wanted.objects:
+            _make(api, wanted.plural, one, manifest)
 
 
 class _Wanted:

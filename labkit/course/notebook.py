@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ __all__ = [
     "find",
     "load",
     "load_all",
+    "select",
 ]
 
 SECTIONS = {
@@ -112,16 +113,10 @@ def load(path: Path) -> CourseNotebook:
     return CourseNotebook(section, path, begin, _steps(path, section, data["cells"]))
 
 
-def load_all(folder: Path, sections: Iterable[str] | None = None) -> tuple[CourseNotebook, ...]:
-    """Every notebook of *folder* that is a section of the course, in file order; only *sections* when given.
-
-    Raises NotebookError when a wanted section has no notebook, or two notebooks claim one section or one step id.
-    """
-    wanted = None if sections is None else set(sections)
+def load_all(folder: Path) -> tuple[CourseNotebook, ...]:
+    """Every notebook of *folder* in file order. Raises NotebookError when there is none, or two are one section."""
     found: dict[str, CourseNotebook] = {}
-    for path in sorted(folder.glob("[0-9][0-9]-*.ipynb")):
-        if wanted is not None and _read(path)["metadata"].get("labkit", {}).get("section") not in wanted:
-            continue
+    for path in sorted(folder.glob("[0-9][0-9]*.ipynb")):
         one = load(path)
         if one.section in found:
             raise NotebookError(
@@ -130,14 +125,18 @@ def load_all(folder: Path, sections: Iterable[str] | None = None) -> tuple[Cours
                 next_act="give one of them another section",
             )
         found[one.section] = one
-    missing = sorted((wanted or set()) - found.keys())
-    if missing or not found:
-        raise NotebookError(
-            f"no notebook for section {', '.join(missing)}" if missing else "no notebook of the course",
-            evidence=f"{folder} has {', '.join(sorted(found)) or 'none'}",
-            next_act=f"the course's sections are {', '.join(SECTIONS)}",
-        )
+    if not found:
+        raise NotebookError("no notebook of the course", evidence=f"{folder} has none")
     return tuple(found.values())
+
+
+def select(notebooks: Sequence[CourseNotebook], sections: Collection[str]) -> tuple[CourseNotebook, ...]:
+    """Those of *sections*, in the notebooks' order; all for none. Raises NotebookError for one that is not there."""
+    there = [one.section for one in notebooks]
+    missing = [section for section in sections if section not in there]
+    if missing:
+        raise NotebookError(f"no section {', '.join(missing)}", next_act=f"there are {', '.join(there)}")
+    return tuple(one for one in notebooks if not sections or one.section in sections)
 
 
 def find(section: str, folders: Iterable[Path]) -> tuple[Path, Begin]:

@@ -4,9 +4,8 @@ The player is what a terminal, a test of a new cluster and a parity report share
 kernels, so that what it shows is what a student sees, and it may cost little more than typing the commands into a
 shell: while one notebook plays, the next one's kernel starts and loads what its first cell will need.
 
-A step ends in one of four ways: "as recorded", "differs" (the sanitized output is another), "failed" (an exception, a
-kernel or a cluster that died, or a step that could not be played for one of these reasons) and "not shown" (the
-cluster lacks what the step needs).
+What comes of a step is one of four verdicts (``report``). A kernel that dies ends its notebook, a cluster that dies ends
+the play; the steps that were not reached are told as failed, with the cause.
 """
 
 from __future__ import annotations
@@ -14,60 +13,20 @@ from __future__ import annotations
 import difflib
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 from labkit.cluster import Cluster, ClusterInfo
 from labkit.course.environment import kernel_environment
 from labkit.course.kernel import CellRun, CourseKernel
 from labkit.course.notebook import CourseNotebook, Step
 from labkit.course.outputs import Output, comparable, text
+from labkit.course.report import AS_RECORDED, DIFFERS, FAILED, NOT_SHOWN, PlayReport, StepResult, Verdict
 from labkit.errors import CourseError
 
-__all__ = ["AS_RECORDED", "DIFFERS", "FAILED", "NOT_SHOWN", "PlayReport", "StepResult", "Verdict", "judge", "play"]
-
-Verdict = Literal["as recorded", "differs", "failed", "not shown"]
-AS_RECORDED: Verdict = "as recorded"
-DIFFERS: Verdict = "differs"
-FAILED: Verdict = "failed"
-NOT_SHOWN: Verdict = "not shown"
+__all__ = ["PRELOAD", "judge", "play"]
 
 PRELOAD = "import labkit.lab as _, kubernetes.config as _; del _"
 """Run in a waiting kernel: what the first cell imports anyway."""
-
-
-@dataclass(frozen=True)
-class StepResult:
-    """One step played. *text* is what came back, as a terminal shows it; *seconds* is wall time; *reason* says why a
-    verdict is not "as recorded"; *difference* holds the lines of a unified diff of sanitized text (recorded, played).
-    """
-
-    id: str
-    title: str
-    source: str
-    text: str
-    verdict: Verdict
-    seconds: float
-    reason: str = ""
-    difference: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class PlayReport:
-    """All steps in order; *cluster* is its ``--cluster`` spelling, *version* its Kubernetes, *seconds* wall time."""
-
-    cluster: str
-    version: str
-    seconds: float
-    steps: tuple[StepResult, ...]
-
-    def count(self, verdict: Verdict) -> int:
-        return sum(step.verdict == verdict for step in self.steps)
-
-    def ok(self, *, allow_skipped: bool = False) -> bool:
-        """Every step behaved as recorded; with *allow_skipped*, steps the cluster cannot show do not count."""
-        fine = self.count(AS_RECORDED) + (self.count(NOT_SHOWN) if allow_skipped else 0)
-        return fine == len(self.steps) and self.count(AS_RECORDED) > 0
 
 
 def play(

@@ -7,9 +7,10 @@ notice; a notebook that applies a definition and explains it in the next cell wo
 
 from __future__ import annotations
 
+import shutil
 from typing import Any
 
-from labkit.cluster import Api
+from labkit.cluster import Api, Cluster
 from labkit.cluster.api import AGGREGATED_DISCOVERY
 from labkit.errors import ApiError
 from labkit.waiting import Seen, wait_for
@@ -33,18 +34,29 @@ def discovered(api: Api) -> dict[str, set[str]]:
     }
 
 
-def wait_documented(api: Api, group: str) -> None:
-    """Wait until OpenAPI v3 describes every served version of *group*'s definitions as they are now.
+def wait_documented(cluster: Cluster, group: str) -> None:
+    """Wait until ``kubectl explain`` gets every served version of *group*'s definitions described as they are now.
 
-    Returns at once when no definition has this group. Raises WaitTimeout after 10 s.
+    Both parts of OpenAPI v3 are asked, the index (which the aggregator keeps) and the document. kubectl's own copies of
+    them are then dropped: the index is dated to the second, so a copy taken earlier in the same second would be
+    confirmed as "not modified". Returns at once when no definition has this group. Raises WaitTimeout after 10 s.
     """
+    with Api(cluster) as api:
+        _wait_described(api, group)
+    shutil.rmtree(cluster.cache_dir / "http", ignore_errors=True)
+
+
+def _wait_described(api: Api, group: str) -> None:
 
     def look() -> Seen[None]:
+        index = (api.get("/openapi/v3") or {}).get("paths", {})
         for definition in api.list(DEFINITIONS):
             spec = definition["spec"]
             if spec["group"] != group:
                 continue
             for version in spec["versions"]:
+                if version["served"] and f"apis/{group}/{version['name']}" not in index:
+                    return Seen(False, f"OpenAPI's index lacks {group}/{version['name']}")
                 if version["served"] and not _describes(api, spec, version):
                     return Seen(False, f"OpenAPI's {group}/{version['name']} is of an earlier definition")
         return Seen(True, "current")
