@@ -16,10 +16,10 @@ from pathlib import Path
 
 from labkit.errors import LabkitError, MachineError
 from labkit.machine.checkout import (
-    CONTROL_PLANE_FLAGS,
     CONTROL_PLANE_PACKAGE,
     Checkout,
     control_plane_digest,
+    control_plane_flags,
     read_stamp,
     write_stamp,
 )
@@ -110,8 +110,9 @@ def control_plane_steps(checkout: Checkout, go: str | None, go_installed: Callab
         else:
             yield Pause("waiting for Go to be installed")
     digest = control_plane_digest(checkout)
-    listing = (go, "list", "-deps", *CONTROL_PLANE_FLAGS, "-f", "{{if .Stale}}{{.ImportPath}}{{end}}",
-               CONTROL_PLANE_PACKAGE)  # fmt: skip
+    flags = control_plane_flags(checkout)
+    lacking = "{{if .Stale}}{{.ImportPath}}{{end}}"
+    listing = (go, "list", "-deps", *flags, "-f", lacking, CONTROL_PLANE_PACKAGE)
     env = {"CGO_ENABLED": "0"}
     lines = yield Command("fetching modules", listing, _failure, checkout.go_module, env, detail=_downloads())
     stale = sum(1 for line in lines if line and not line.startswith("go: "))
@@ -120,7 +121,7 @@ def control_plane_steps(checkout: Checkout, go: str | None, go_installed: Callab
     checkout.control_plane.parent.mkdir(parents=True, exist_ok=True)
     new = checkout.control_plane.with_name(f".new-{os.getpid()}")
     try:
-        build = (go, "build", "-v", *CONTROL_PLANE_FLAGS, "-o", str(new), CONTROL_PLANE_PACKAGE)
+        build = (go, "build", "-v", *flags, "-o", str(new), CONTROL_PLANE_PACKAGE)
         yield Command("compiling", build, _failure, checkout.go_module, {**env, **_gogc()}, detail=_compiled(stale))
         yield Command("trying it", (str(new), "version"), _failure, checkout.go_module)
         checkout.control_plane_stamp.unlink(missing_ok=True)

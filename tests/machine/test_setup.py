@@ -31,10 +31,13 @@ def test_makes_both_parts_and_marks_them(miniature: Miniature) -> None:
     assert re.search(r"set-up: done in \d+:\d\d\n$", out)
 
 
-def test_builds_with_the_flags_that_keep_the_cache_of_use(miniature: Miniature) -> None:
+def test_builds_with_the_flags_that_keep_the_cache_of_use_and_tell_the_version(miniature: Miniature) -> None:
+    with (miniature.root / "controlplane" / "go.mod").open("a", encoding="utf-8") as module:
+        module.write("require (\n\tk8s.io/api v0.99.3\n\tk8s.io/kubernetes v1.99.3\n)\n")
     miniature.run()
     build = next(call for call in miniature.calls if " build " in call)
-    assert "build -v -trimpath -buildvcs=false -ldflags=-s -w -o " in build
+    version = "-X k8s.io/component-base/version.gitVersion=v1.99.3"
+    assert f"build -v -trimpath -buildvcs=false -ldflags=-s -w {version} -o " in build
     assert build.endswith(" ./cmd/controlplane")
 
 
