@@ -135,7 +135,8 @@ class EmbeddedCluster:
         if self._ready is None:
             return ClusterGone("this embedded cluster was not started", next_act=self._again())
         status = self._child.exit_status() if self._child is not None else None
-        if status is None and process.serves(self._ready.pid, self._state_dir):
+        lives = status is None if self._child is not None else process.serves(self._ready.pid, self._state_dir)
+        if lives:
             return None
         words = system.describe_exit(status) if status is not None else f"process {self._ready.pid} is gone"
         if status == 0 or not self._state_dir.is_dir():

@@ -136,6 +136,10 @@ class ControlPlane:
                 break
             insist(self._process)
         self._process.wait()
+        self.listen_no_more()
+
+    def listen_no_more(self) -> None:
+        """Close what it printed; its log in the state directory stays."""
         self._output.close()
         self._errors.close()
 
@@ -147,6 +151,10 @@ class ControlPlane:
         except WaitTimeout:
             return False
         return True
+
+
+def _forget_ended() -> None:
+    _left_running[:] = [child for child in _left_running if child.exit_status() is None]
 
 
 _left_running: list[ControlPlane] = []
@@ -165,6 +173,7 @@ def launch(
 
     Raises ClusterStartError with its exit status and last lines; no process is left then, but *state_dir* may be.
     """
+    _forget_ended()
     argv = [str(executable), "serve", "--state-dir", str(state_dir), "--until", terms.until]
     argv += ["--throw-away"] if terms.throw_away else []
     argv += ["--port", str(terms.port)] if terms.port is not None else []
@@ -191,6 +200,7 @@ def launch(
         child.stop()
         raise
     if terms.until != "stdin":
+        child.listen_no_more()
         _left_running.append(child)
     return child, ready
 
@@ -273,7 +283,7 @@ def terminate(pid: int, state_dir: Path, limit_s: float = STOP_LIMIT_S) -> None:
     for child in list(_left_running):
         if child.pid == pid:
             child.stop(limit_s)
-            _left_running.remove(child)
+            _forget_ended()
             return
     for act in ("terminate", "kill"):
         if not serves(pid, state_dir):

@@ -1,0 +1,1 @@
+"""Tests of labkit.cluster; one contract suite runs on every backend."""
