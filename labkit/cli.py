@@ -73,7 +73,7 @@ def play(spelled: str | None, yes: bool, sections: tuple[str, ...], report: Path
 def parity(one: Path, other: Path) -> None:
     """Compare two reports of labkit play: the steps whose output differs, after sanitizing."""
     from labkit.course import parity as comparing
-    from labkit.course.player import PlayReport
+    from labkit.course.report import PlayReport
     from labkit.show import parity as view
 
     differences = comparing.compare(PlayReport.read(one), PlayReport.read(other))

@@ -24,7 +24,7 @@ from labkit.cluster.base import Progress
 from labkit.cluster.kubectl import diagnose, environment, forget_discovery
 from labkit.course import manifests, notebook
 from labkit.course.begin import begin as begin_section
-from labkit.errors import ManifestError, NotebookError
+from labkit.errors import ManifestError
 
 if TYPE_CHECKING:
     from labkit.cluster import ClusterInfo
@@ -56,7 +56,7 @@ def begin(section: str) -> Lab:
     The cluster is the one ``LABKIT_CLUSTER`` names, else a running one, else an embedded one started here and kept
     for the kernel's parent (a restarted kernel finds its objects). Raises LabkitError when it cannot be had.
     """
-    root = find_root(Path.cwd())
+    root = notebook.find_root(Path.cwd())
     _, section_begin = notebook.find(section, [Path.cwd(), root / "notebooks", root])
     cluster = choose.attach_or_start(
         choose.resolve(os.environ.get("LABKIT_CLUSTER")), owner=Owner.LEASED, progress=_say
@@ -222,18 +222,6 @@ class Lab:
         from labkit.course.published import wait_documented
 
         wait_documented(self.cluster, "cours.example.com")
-
-
-def find_root(start: Path) -> Path:
-    """The nearest folder from *start* upwards that holds ``crd/``. Raises NotebookError."""
-    for folder in [start, *start.parents]:
-        if (folder / "crd").is_dir():
-            return folder
-    raise NotebookError(
-        "no course here",
-        evidence=f"neither {start} nor a folder above it holds crd/",
-        next_act="start the notebook from the course's folder",
-    )
 
 
 # -- printing -------------------------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ __all__ = [
     "CourseNotebook",
     "Step",
     "find",
+    "find_root",
     "load",
     "load_all",
     "select",
@@ -165,6 +166,18 @@ def find(section: str, folders: Iterable[Path]) -> tuple[Path, Begin]:
         f"no notebook for section {section!r}",
         evidence=f"looked in {', '.join(looked)}",
         next_act="run this in the folder that holds the course's notebooks and crd/",
+    )
+
+
+def find_root(start: Path) -> Path:
+    """The nearest folder from *start* upwards that holds ``crd/``. Raises NotebookError."""
+    for folder in [start, *start.parents]:
+        if (folder / "crd").is_dir():
+            return folder
+    raise NotebookError(
+        "no course here",
+        evidence=f"neither {start} nor a folder above it holds crd/",
+        next_act="start the notebook from the course's folder",
     )
 
 
