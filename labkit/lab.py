@@ -46,6 +46,9 @@ MIGRATION = "colis-vers-v1"
 PATIENCE_S = 10.0
 """How long an observation waits before it prints what it is waiting for: never, on a cluster that behaves."""
 
+COST_PATIENCE_S = 30.0
+"""The same for one round of the cost measurement, which takes about 4 s on two cores when nothing else runs."""
+
 SHOWN_BYTES = 40
 """How much of a value that is no text ``%etcd`` prints: the head and the first fields, before any uid or time."""
 
@@ -194,7 +197,7 @@ class Lab:
         """
         from labkit.observe import cost
 
-        return cost.measure(self.cluster, count, _patient(), repeats=repeats, through=through)
+        return cost.measure(self.cluster, count, _patient(COST_PATIENCE_S * repeats), repeats=repeats, through=through)
 
     def clean_up(self) -> CleanUp:
         """Delete everything the course made on this cluster, and look whether it is gone."""
@@ -231,10 +234,10 @@ def _say(line: str) -> None:
     print(line, flush=True)
 
 
-def _patient() -> Progress:
+def _patient(patience_s: float = PATIENCE_S) -> Progress:
     """A progress that stays silent at first, so that a recorded output does not hang on how fast a machine is."""
     began = time.monotonic()
-    return lambda line: _say(line) if time.monotonic() - began > PATIENCE_S else None
+    return lambda line: _say(line) if time.monotonic() - began > patience_s else None
 
 
 def _print(text: str) -> None:

@@ -178,6 +178,7 @@ def _numbered(progress: Progress, number: int, repeats: int) -> Progress:
 
 def _round(cluster: Cluster, api: Api, count: int, progress: Progress, through: Through) -> Round:
     progress("reading the server before")
+    _settled(api, progress)
     before = reading.take(api, GROUP_VERSION)
     manifests = [definition(number) for number in range(1, count + 1)]
     with _removed(api, progress):
@@ -252,6 +253,29 @@ def _send_by_kubectl(cluster: Cluster, manifests: Sequence[dict[str, Any]], stop
             evidence=result.stderr.strip()[:300],
             next_act="read kubectl's sentence; nothing of the measurement is left behind",
         )
+
+
+def _settled(api: Api, progress: Progress) -> None:
+    """Wait until the list of OpenAPI documents has followed earlier changes, which would count as the measurement's.
+
+    It has when the group-versions of all definitions are in it, and the measured one is not.
+    """
+
+    def look() -> Seen[None]:
+        listed = {path.removeprefix("apis/") for path in (api.get("/openapi/v3") or {}).get("paths") or {}}
+        served = {
+            f"{obj['spec']['group']}/{version['name']}"
+            for obj in api.list(DEFINITIONS)
+            if _is_established(obj)
+            for version in obj["spec"]["versions"]
+            if version["served"]
+        }
+        if GROUP_VERSION in listed:
+            return Seen(False, f"OpenAPI still lists {GROUP_VERSION}")
+        missing = sorted(served - listed)
+        return Seen(not missing, f"OpenAPI does not list {', '.join(missing)} yet")
+
+    wait_for("the OpenAPI documents to follow", look, limit_s=LIMIT_S, progress=progress)
 
 
 def _published(api: Api, manifests: Sequence[dict[str, Any]], progress: Progress) -> None:

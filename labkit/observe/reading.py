@@ -25,14 +25,16 @@ _MEMORY = re.compile(r"^process_resident_memory_bytes ([0-9.e+]+)$", re.MULTILIN
 class Reading:
     """The server at one moment; sizes in bytes of the bodies, uncompressed.
 
-    *types* counts as ``kubectl api-resources`` does; *discovery_bytes* is ``/apis`` without the aggregated form,
-    *aggregated_bytes* with it; *group_versions* counts those with an OpenAPI v3 document, *openapi_bytes* is the size
-    of the measured group's document (0 while it has none); *memory_bytes* is resident memory of the process that
-    serves the API, which on the embedded cluster holds etcd and the controllers too.
+    *types* counts as ``kubectl api-resources`` does, *groups* all but the core one; *discovery_bytes* is ``/apis``
+    without the aggregated form, *aggregated_bytes* with it; *group_versions* counts those with an OpenAPI v3
+    document, *openapi_bytes* is the size of the measured group's document (0 while it has none); *memory_bytes* is
+    resident memory of the process that serves the API, which on the embedded cluster holds etcd and the controllers
+    too.
     """
 
     definitions: int
     types: int
+    groups: int
     discovery_bytes: int
     aggregated_bytes: int
     group_versions: int
@@ -46,10 +48,12 @@ def take(api: Api, group_version: str) -> Reading:
     core = _ask(api, "/api", AGGREGATED_DISCOVERY)
     index = _ask(api, "/openapi/v3").json["paths"]
     document = api.raw("GET", f"/openapi/v3/apis/{group_version}")
+    plain = _ask(api, "/apis")
     return Reading(
         definitions=len(api.list(DEFINITIONS)),
         types=count_types(core.json) + count_types(aggregated.json),
-        discovery_bytes=_size(_ask(api, "/apis").text),
+        groups=len(plain.json["groups"]),
+        discovery_bytes=_size(plain.text),
         aggregated_bytes=_size(aggregated.text),
         group_versions=sum(1 for path in index if _GROUP_VERSION.match(path)),
         openapi_bytes=_size(document.text) if document.ok else 0,

@@ -14,6 +14,7 @@ __all__ = ["document", "noise_rows", "rows"]
 READINGS: tuple[tuple[str, Callable[[Reading], int], str], ...] = (
     ("definitions", lambda r: r.definitions, ""),
     ("types (api-resources)", lambda r: r.types, ""),
+    ("groups", lambda r: r.groups, ""),
     ("/apis", lambda r: r.discovery_bytes, "bytes"),
     ("/apis, aggregated", lambda r: r.aggregated_bytes, "bytes"),
     ("OpenAPI v3 group-versions", lambda r: r.group_versions, ""),
