@@ -57,11 +57,10 @@ def play(spelled: str | None, yes: bool, sections: tuple[str, ...], report: Path
 
     chosen = choose.resolve(spelled)
     notebooks = notebook.select(notebook.load_all(_notebooks()), sections)
-    screen = Screen(sys.stdout)
-    with choose.opened(chosen, progress=screen.waiting) as cluster:
+    with Screen(sys.stdout) as screen, choose.opened(chosen, progress=screen.waiting) as cluster:
         claim.claim(cluster, yes or os.environ.get("LABKIT_CLAIM") == "1")
-        played = player.play(cluster, notebooks, report=screen)
-    screen.summary(played)
+        played = player.play(cluster, notebooks, report=screen, starting=screen.starting)
+        screen.summary(played)
     if report is not None:
         played.write(report)
     sys.exit(0 if played.good(allow_skipped=allow_skipped) else 1)

@@ -90,9 +90,7 @@ class Lab:
 
     # -- commands -----------------------------------------------------------------------------------------------------
 
-    def kubectl(
-        self, *argv: str, stdin: str | Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
-    ) -> KubectlResult:
+    def kubectl(self, *argv: str, stdin: Stdin = None) -> KubectlResult:
         """Run ``kubectl ARGV…`` and print what it printed. *stdin* may be text, an object or several (sent as YAML).
 
         Raises LabkitError only when kubectl could not be run to an end; a refusal is a result.
@@ -100,7 +98,6 @@ class Lab:
         if argv[:1] == ("explain",):
             self._wait_documented()
         result = Kubectl(self.cluster).run(argv, stdin=_as_yaml(stdin))
-        self.last = result
         if gone := diagnose(result, self.cluster):
             raise gone
         self._printing(result, result.text)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from labkit.course import sanitize
-from labkit.course.report import NOT_SHOWN, PlayReport, StepResult
+from labkit.course.report import FAILED, NOT_SHOWN, PlayReport, StepResult, Verdict
 
 __all__ = ["Difference", "Kind", "compare"]
 
@@ -48,22 +48,19 @@ def _name(report: PlayReport, place: str) -> str:
 
 def _compare_step(a: StepResult | None, b: StepResult | None, names: tuple[str, str]) -> Difference | None:
     if a is None or b is None:
-        there = a or b
-        if there is None:
-            return None
-        return Difference(there.id, there.title, "missing", f"{names[0] if a is None else names[1]} has no such step")
-    if NOT_SHOWN in (a.verdict, b.verdict):
-        if a.verdict == b.verdict:
-            return None
-        lacking, name = (a, names[0]) if a.verdict == NOT_SHOWN else (b, names[1])
-        return Difference(a.id, a.title, "not shown", f"{name}: {lacking.reason}")
-    if "failed" in (a.verdict, b.verdict) and a.verdict != b.verdict:
-        failed, name = (a, names[0]) if a.verdict == "failed" else (b, names[1])
-        return Difference(a.id, a.title, "verdict", f"{name}: failed: {failed.reason}")
-    if a.id.endswith("/begin"):
-        return None
+        return _missing(a or b, names[0] if a is None else names[1])
+    kinds: tuple[tuple[Verdict, Kind], ...] = ((NOT_SHOWN, "not shown"), (FAILED, "verdict"))
+    for verdict, kind in kinds:
+        if a.verdict == verdict != b.verdict:
+            return Difference(a.id, a.title, kind, f"{names[0]}: {a.verdict}: {a.reason}")
+        if b.verdict == verdict != a.verdict:
+            return Difference(b.id, b.title, kind, f"{names[1]}: {b.verdict}: {b.reason}")
     before, after = sanitize.text(a.text), sanitize.text(b.text)
-    if before == after:
+    if before == after or a.id.endswith("/begin"):
         return None
     diff = difflib.unified_diff(before.splitlines(), after.splitlines(), "first", "second", lineterm="", n=1)
     return Difference(a.id, a.title, "output", "the outputs differ", tuple(diff))
+
+
+def _missing(there: StepResult | None, name: str) -> Difference | None:
+    return None if there is None else Difference(there.id, there.title, "missing", f"{name} has no such step")

@@ -4,8 +4,8 @@ The player is what a terminal, a test of a new cluster and a parity report share
 kernels, so that what it shows is what a student sees, and it may cost little more than typing the commands into a
 shell: while one notebook plays, the next one's kernel starts and loads what its first cell will need.
 
-What comes of a step is one of four verdicts (``report``). A kernel that dies ends its notebook, a cluster that dies ends
-the play; the steps that were not reached are told as failed, with the cause.
+What comes of a step is one of four verdicts (``report``). A kernel that dies ends its notebook, a cluster that dies
+ends the play; the steps that were not reached are told as failed, with the cause.
 """
 
 from __future__ import annotations
