@@ -25,8 +25,10 @@ from pathlib import Path
 from typing import Any
 
 from labkit.cluster import Api, ApiResponse, Cluster
+from labkit.cluster.claim import COURSE_GROUPS, COURSE_NAMES, DEFINITIONS, NAMESPACE, claim
 from labkit.cluster.cleaning import empty_namespace
 from labkit.cluster.kubectl import forget_discovery
+from labkit.cluster.terminating import nudge
 from labkit.course import manifests
 from labkit.course.notebook import Begin, BeginObject
 from labkit.course.published import discovered
@@ -37,12 +39,10 @@ __all__ = ["begin"]
 
 Object = dict[str, Any]
 
-NAMESPACE = "ch54"
-COURSE_GROUPS = ("cours.example.com", "cout.example.com")
 APPLY_MANAGER = "kubectl-client-side-apply"
 PATCH_MANAGER = "kubectl-patch"
-DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 MERGE_PATCH = "application/merge-patch+json"
+_NAMESPACE_PATH = f"/api/v1/namespaces/{NAMESPACE}"
 LIMIT_S = 30.0
 CREATE_PAUSE_S = 60
 """How far Established is set back; the server compares it with 2 s."""
@@ -51,15 +51,16 @@ CREATE_PAUSE_S = 60
 def begin(cluster: Cluster, section_begin: Begin, *, root: Path) -> None:
     """Bring *cluster* to *section_begin*; *root* is the folder that holds ``crd/``.
 
-    The cluster must be claimed (labkit started it, or ``claim`` was said yes to). Idempotent. Raises ManifestError
-    before anything is touched, ApiError when the server refuses the beginning, WaitTimeout, ClusterGone.
+    Idempotent. Raises ManifestError and ClaimRefused (a foreign cluster that nobody claimed) before anything is
+    touched, ApiError when the server refuses the beginning, WaitTimeout, ClusterGone.
     """
     wanted = _Wanted(section_begin, root)
+    claim(cluster, yes=False)
     forget_discovery(cluster)
     with Api(cluster) as api:
-        _sweep(api)
-        if section_begin.namespace:
-            _ensure_namespace(api)
+        _sweep(api, owned=cluster.owned)
+        if section_begin.namespace or not cluster.owned:
+            _ensure_namespace(cluster, api)
         if wanted.definition is not None:
             _define(api, wanted.definition)
         for manifest in wanted.also:
@@ -94,27 +95,30 @@ def _exactly_one(path: Path) -> tuple[Object, ...]:
 # -- taking away ------------------------------------------------------------------------------------------------------
 
 
-def _sweep(api: Api) -> None:
+def _sweep(api: Api, *, owned: bool) -> None:
     """Remove everything of the course's names, and wait until the server has forgotten it."""
-    for path in _COURSE_OBJECTS:
+    for path in _SINGLE_OBJECTS:
         _delete(api, path)
-    definitions = [one for one in api.list(DEFINITIONS) if one["spec"]["group"] in COURSE_GROUPS]
+    definitions = _course_definitions(api)
     for definition in definitions:
         _delete_objects(api, definition)
-    _empty_namespace(api)
+    _empty_namespace(api, owned=owned)
     for definition in definitions:
         _delete(api, f"{DEFINITIONS}/{definition['metadata']['name']}")
     if definitions:
         _wait_forgotten(api, definitions)
 
 
-_COURSE_OBJECTS = (
-    "/apis/storagemigration.k8s.io/v1/storageversionmigrations/colis-vers-v1",
-    "/apis/rbac.authorization.k8s.io/v1/clusterroles/colis-lecture",
-    "/apis/rbac.authorization.k8s.io/v1/clusterroles/colis-ecriture",
-    "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings/colis-retire-max",
-    "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies/colis-retire-max",
+_SINGLE_OBJECTS = tuple(
+    f"{name.collection}/{name.name}"
+    for name in reversed(COURSE_NAMES)
+    if name.collection != DEFINITIONS and name.name != NAMESPACE
 )
+"""The migration, the roles and the policies; a binding before its policy."""
+
+
+def _course_definitions(api: Api) -> list[Object]:
+    return [one for one in api.list(DEFINITIONS) if one["spec"]["group"] in COURSE_GROUPS]
 
 
 def _delete(api: Api, path: str) -> None:
@@ -152,37 +156,42 @@ def _listed(api: Api, collection: str) -> list[Object]:
 
 
 def _wait_forgotten(api: Api, definitions: Iterable[Object]) -> None:
-    names = {one["metadata"]["name"] for one in definitions}
     groups = {one["spec"]["group"] for one in definitions}
 
     def look() -> Seen[None]:
-        left = sorted(names & {one["metadata"]["name"] for one in api.list(DEFINITIONS)})
+        left = _course_definitions(api)
         if left:
-            return Seen(False, f"{', '.join(left[:3])} still there")
+            nudge(api, left)
+            return Seen(False, f"{len(left)} still there, {left[0]['metadata']['name']} the first")
         served = sorted(groups & discovered(api).keys())
         return Seen(not served, f"discovery still lists {', '.join(served)}")
 
     wait_for("the old definitions to be gone", look, limit_s=LIMIT_S, next_act="kubectl get crd -o yaml shows why")
 
 
-def _empty_namespace(api: Api) -> None:
+def _empty_namespace(api: Api, *, owned: bool) -> None:
     """Empty ch54 without deleting it; when someone is deleting it, wait until it is gone."""
-    namespace = api.get(f"/api/v1/namespaces/{NAMESPACE}")
+    namespace = api.get(_NAMESPACE_PATH)
     if namespace is None:
         return
     empty_namespace(api)
     if "deletionTimestamp" in namespace["metadata"]:
-        _wait_namespace_gone(api)
+        _wait_namespace_gone(api, hurry=owned)
 
 
-def _wait_namespace_gone(api: Api) -> None:
-    path = f"/api/v1/namespaces/{NAMESPACE}"
+def _wait_namespace_gone(api: Api, *, hurry: bool) -> None:
+    """Wait for the namespace controller; with *hurry*, end its deletion of a namespace that is known to be empty.
+
+    The controller looks again only 5 s after a pass that left something; a pass has ended when it wrote its conditions.
+    """
 
     def look() -> Seen[None]:
-        found = api.get(path)
+        found = api.get(_NAMESPACE_PATH)
         if found is None:
             return Seen(True, "gone")
         conditions = found.get("status", {}).get("conditions") or []
+        if hurry and conditions and found["spec"].get("finalizers"):
+            api.raw("PUT", f"{_NAMESPACE_PATH}/finalize", {**found, "spec": {"finalizers": []}})
         return Seen(False, "; ".join(one["message"] for one in conditions if one["status"] == "True"))
 
     wait_for(f"namespace {NAMESPACE}, which is being deleted, to be gone", look, limit_s=LIMIT_S)
@@ -200,13 +209,17 @@ def _refused(verb: str, path: str, response: ApiResponse) -> ApiError:
 # -- making -----------------------------------------------------------------------------------------------------------
 
 
-def _ensure_namespace(api: Api) -> None:
-    path = f"/api/v1/namespaces/{NAMESPACE}"
-    if api.get(path) is None:
-        body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
-        response = api.raw("POST", "/api/v1/namespaces", body)
-        if response.code not in (201, 409):
-            raise _refused("POST", path, response)
+def _ensure_namespace(cluster: Cluster, api: Api) -> None:
+    """Make ch54 when it is absent; on a foreign cluster with the claim it carried before someone deleted it."""
+    if api.get(_NAMESPACE_PATH) is not None:
+        return
+    if not cluster.owned:
+        claim(cluster, yes=True)
+        return
+    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
+    response = api.raw("POST", "/api/v1/namespaces", body)
+    if not response.ok:
+        raise _refused("POST", _NAMESPACE_PATH, response)
 
 
 def _define(api: Api, manifest: Object) -> None:
