@@ -10,29 +10,30 @@ import (
 	"labkit.example/controlplane/internal/pki"
 )
 
-// Kubeconfig is a whole kubeconfig file: server, authority and the client certificate are all in it.
-func Kubeconfig(server, name string, ca string, user pki.Pair) ([]byte, error) {
-	var authority, cert, key []byte
-	for path, content := range map[string]*[]byte{ca: &authority, user.Cert: &cert, user.Key: &key} {
-		var err error
+// name is that of the cluster, the user and the context in the kubeconfig.
+const name = "labkit"
+
+// Access gives an administrator's way to the server: as the content of a kubeconfig file, whole in itself, and as the
+// configuration of clients in this process. The server sets limits for its clients, so these have none of their own.
+func Access(server string, p *pki.PKI) (kubeconfig []byte, client *rest.Config, err error) {
+	cluster, user := &api.Cluster{Server: server}, &api.AuthInfo{}
+	for path, content := range map[string]*[]byte{
+		p.CA.Cert: &cluster.CertificateAuthorityData, p.Admin.Cert: &user.ClientCertificateData, p.Admin.Key: &user.ClientKeyData,
+	} {
 		if *content, err = os.ReadFile(path); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	config := api.NewConfig()
-	config.Clusters[name] = &api.Cluster{Server: server, CertificateAuthorityData: authority}
-	config.AuthInfos[name] = &api.AuthInfo{ClientCertificateData: cert, ClientKeyData: key}
+	config.Clusters[name], config.AuthInfos[name] = cluster, user
 	config.Contexts[name] = &api.Context{Cluster: name, AuthInfo: name}
 	config.CurrentContext = name
-	return clientcmd.Write(*config)
-}
-
-// Client is the same as a configuration for clients in this process. The API server sets the limits, so the client has none.
-func Client(kubeconfig []byte) (*rest.Config, error) {
-	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
-	if err != nil {
-		return nil, err
+	if kubeconfig, err = clientcmd.Write(*config); err != nil {
+		return nil, nil, err
 	}
-	config.QPS = -1
-	return config, nil
+	if client, err = clientcmd.RESTConfigFromKubeConfig(kubeconfig); err != nil {
+		return nil, nil, err
+	}
+	client.QPS = -1
+	return kubeconfig, client, nil
 }

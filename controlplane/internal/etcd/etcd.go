@@ -49,7 +49,7 @@ type Server struct {
 }
 
 // Start starts etcd on a free port.
-func Start(_ context.Context, c Config) (*Server, error) {
+func Start(c Config) (*Server, error) {
 	s := &Server{ready: make(chan struct{}), err: make(chan error, 1)}
 	for attempt := 1; ; attempt++ {
 		err := s.start(c)

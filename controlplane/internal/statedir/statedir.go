@@ -210,6 +210,14 @@ func (d *Dir) mark(want Marker) error {
 	return nil
 }
 
+// Describe says what an error met while using a state directory means: a full disk is that wherever it shows.
+func Describe(err error, state, nextAct string) error {
+	if errors.Is(err, errDiskFull) {
+		return fault.New("disk full", err, "free some space, or name a directory on another disk with --state-dir")
+	}
+	return fault.New(state, err, nextAct)
+}
+
 func unusable(err error) error {
-	return fault.New("state directory cannot be used", err, "name a directory that you can write to with --state-dir")
+	return Describe(err, "state directory cannot be used", "name a directory that you can write to with --state-dir")
 }

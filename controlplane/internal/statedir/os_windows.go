@@ -9,6 +9,8 @@ import (
 
 var errLocked = errors.New("locked")
 
+const errDiskFull = windows.ERROR_DISK_FULL
+
 // tryLock holds the lock until the file is closed or the process is gone.
 func tryLock(file *os.File) error {
 	err := windows.LockFileEx(windows.Handle(file.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,

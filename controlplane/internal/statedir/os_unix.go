@@ -11,6 +11,8 @@ import (
 
 var errLocked = errors.New("locked")
 
+const errDiskFull = unix.ENOSPC
+
 // tryLock holds the lock until the file is closed or the process is gone. It is flock(2), which fcntl.flock of Python
 // and flock(1) see too.
 func tryLock(file *os.File) error {
