@@ -44,6 +44,8 @@ PATCH_MANAGER = "kubectl-patch"
 MERGE_PATCH = "application/merge-patch+json"
 _NAMESPACE_PATH = f"/api/v1/namespaces/{NAMESPACE}"
 LIMIT_S = 30.0
+CONTROLLER_REST_S = 3.0
+"""Less than the namespace controller's grace period of 5 s (kubernetes 1.37, pkg/controller/namespace), to be sure."""
 CREATE_PAUSE_S = 60
 """How far Established is set back; the server compares it with 2 s."""
 
@@ -180,21 +182,29 @@ def _empty_namespace(api: Api, *, owned: bool) -> None:
 
 
 def _wait_namespace_gone(api: Api, *, hurry: bool) -> None:
-    """Wait for the namespace controller; with *hurry*, end its deletion of a namespace that is known to be empty.
-
-    The controller looks again only 5 s after a pass that left something; a pass has ended when it wrote its conditions.
-    """
+    """Wait for the namespace controller; with *hurry*, end the deletion of a namespace known to be empty without it."""
 
     def look() -> Seen[None]:
         found = api.get(_NAMESPACE_PATH)
         if found is None:
             return Seen(True, "gone")
-        conditions = found.get("status", {}).get("conditions") or []
-        if hurry and conditions and found["spec"].get("finalizers"):
+        if hurry and found["spec"].get("finalizers") and _between_passes(found):
             api.raw("PUT", f"{_NAMESPACE_PATH}/finalize", {**found, "spec": {"finalizers": []}})
-        return Seen(False, "; ".join(one["message"] for one in conditions if one["status"] == "True"))
+        conditions = found.get("status", {}).get("conditions") or []
+        messages = "; ".join(one["message"] for one in conditions if one["status"] == "True")
+        return Seen(False, messages or "terminating")
 
     wait_for(f"namespace {NAMESPACE}, which is being deleted, to be gone", look, limit_s=LIMIT_S)
+
+
+def _between_passes(namespace: Object) -> bool:
+    """Whether the controller is not deleting in it right now, so that it cannot hit a namespace made after it.
+
+    It starts 5 s after the deletion was asked for, writes conditions at the end of each pass, and rests 5 s between.
+    """
+    asked = datetime.datetime.fromisoformat(namespace["metadata"]["deletionTimestamp"])
+    age = datetime.datetime.now(datetime.UTC) - asked
+    return bool(namespace["status"].get("conditions")) or age.total_seconds() < CONTROLLER_REST_S
 
 
 def _refused(verb: str, path: str, response: ApiResponse) -> ApiError:
