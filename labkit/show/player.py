@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import TextIO
 
 from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
 from rich.rule import Rule
 from rich.status import Status
 from rich.table import Table
@@ -34,6 +35,9 @@ SHOWN_LINES = 14
 SHOWN_COLUMNS = 400
 """Of one line; etcd's JSON is longer than any screen."""
 
+NO_WRAP = 4 * SHOWN_COLUMNS
+"""Width where there is no terminal: a line of a log stays one line."""
+
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
@@ -41,7 +45,14 @@ class Screen:
     """The player's listener: call it with each result; it writes to *stream*."""
 
     def __init__(self, stream: TextIO, *, width: int | None = None) -> None:
-        self._console = Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
+        plain_width = None if stream.isatty() else NO_WRAP
+        self._console = Console(
+            file=stream,
+            width=width or plain_width,
+            highlight=False,
+            markup=False,
+            emoji=False,
+        )
         self._section = ""
         self._status: Status | None = None
 
@@ -58,13 +69,13 @@ class Screen:
         section = result.id.partition("/")[0]
         if section != self._section:
             self._section = section
-            self._write(Rule(Text(section, style="bold"), align="left", style="dim"))
-        self._write(block(result))
+            self._console.print(self._rule(section))
+        self._console.print(block(result))
 
     def waiting(self, line: str) -> None:
         """Show what is being waited for: in a terminal, in place; elsewhere as a line."""
         if not self._console.is_terminal:
-            self._write(Text(plain(line)))
+            self._console.print(Text(plain(line)))
         elif self._status is None:
             self._status = self._console.status(Text(plain(line)))
             self._status.start()
@@ -79,15 +90,17 @@ class Screen:
     def summary(self, report: PlayReport) -> None:
         """Show the table at the end."""
         self._still()
-        self._write(summary(report))
+        self._console.print(summary(report))
 
     def _still(self) -> None:
         if self._status is not None:
             self._status.stop()
             self._status = None
 
-    def _write(self, what: RenderableType) -> None:
-        self._console.print(what, soft_wrap=not self._console.is_terminal and isinstance(what, Text))
+    def _rule(self, section: str) -> RenderableType:
+        if self._console.is_terminal:
+            return Rule(Text(section, style="bold"), align="left", style="dim")
+        return Text(f"== {section} ==\n")
 
 
 def block(result: StepResult) -> RenderableType:
@@ -99,13 +112,18 @@ def block(result: StepResult) -> RenderableType:
         (plain(result.title), "bold"),
         (f"  {result.id}", "dim"),
     )
-    parts = [head, *(Text(f"  {line}", style="blue") for line in commands(result.source))]
-    parts += [Text(f"    {line}") for line in _trimmed(result.text.splitlines(), SHOWN_LINES)]
-    if result.verdict != AS_RECORDED and result.reason:
-        parts += [Text(f"  {line}", style=colour) for line in _trimmed(result.reason.splitlines(), SHOWN_LINES)]
-    if result.difference:
-        parts += [_diff_line(line) for line in _trimmed(result.difference, 2 * SHOWN_LINES)]
-    return Group(*(part for part in parts if part is not None), Text())
+    parts: list[RenderableType] = [head]
+    parts += [_indented(2, line, "blue") for line in commands(result.source)]
+    parts += [_indented(4, line) for line in _trimmed(result.text.splitlines(), SHOWN_LINES)]
+    if result.verdict != AS_RECORDED:
+        parts += [_indented(2, line, colour) for line in _trimmed(result.reason.splitlines(), SHOWN_LINES)]
+    for line in _trimmed(result.difference, 2 * SHOWN_LINES):
+        parts.append(_indented(4, line, {"+": "green", "-": "red", "@": "dim"}.get(line[:1], "")))
+    return Group(*parts, Text())
+
+
+def _indented(width: int, line: str, style: str = "") -> RenderableType:
+    return Padding(Text(line, style=style), (0, 0, 0, width), expand=False)
 
 
 def commands(source: str) -> list[str]:
@@ -157,11 +175,6 @@ def _closing(report: PlayReport) -> Text:
     if report.good():
         return Text(f"Every step behaved as recorded, {place}.", style="bold green")
     return Text(f"{report.count(AS_RECORDED)} of {len(report.steps)} steps behaved as recorded, {place}.", style="bold")
-
-
-def _diff_line(line: str) -> Text:
-    style = {"+": "green", "-": "red", "@": "dim"}.get(line[:1], "")
-    return Text(f"    {line}", style=style)
 
 
 def _trimmed(lines: Iterable[str], most: int) -> list[str]:
