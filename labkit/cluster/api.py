@@ -16,6 +16,7 @@ from urllib.parse import quote, urlencode
 
 from labkit.cluster.base import Cluster
 from labkit.errors import ApiError, ClusterGone, ClusterStartError
+from labkit.waiting import Seen, wait_for
 
 __all__ = ["AGGREGATED_DISCOVERY", "Api", "ApiResponse", "Resource"]
 
@@ -139,7 +140,7 @@ class Api:
 
     def get(self, path: str) -> dict[str, Any] | None:
         """The object, or None when the server says 404."""
-        answer = self.raw("GET", path)
+        answer = self._settled("GET", path)
         if answer.code == 404:
             return None
         return self._object(answer, "GET", path)
@@ -149,7 +150,7 @@ class Api:
         items: list[dict[str, Any]] = []
         query = {"limit": str(_PAGE)} | ({"labelSelector": selector} if selector else {})
         while True:
-            answer = self.raw("GET", f"{path}?{urlencode(query)}")
+            answer = self._settled("GET", f"{path}?{urlencode(query)}")
             if answer.code == 404:
                 return items
             page = self._object(answer, "GET", path)
@@ -163,13 +164,13 @@ class Api:
         """Server-side apply (creates when absent); the object as the server now has it."""
         path = self.path_of(obj)
         query = urlencode({"fieldManager": manager, "force": str(force).lower()})
-        answer = self.raw("PATCH", f"{path}?{query}", dict(obj), "application/apply-patch+yaml")
+        answer = self._settled("PATCH", f"{path}?{query}", dict(obj), "application/apply-patch+yaml")
         return self._object(answer, "PATCH", path)
 
     def patch(self, path: str, body: Mapping[str, Any], *, manager: str = "labkit") -> dict[str, Any]:
         """JSON merge patch; the object as the server now has it."""
         query = urlencode({"fieldManager": manager})
-        answer = self.raw("PATCH", f"{path}?{query}", dict(body), "application/merge-patch+json")
+        answer = self._settled("PATCH", f"{path}?{query}", dict(body), "application/merge-patch+json")
         return self._object(answer, "PATCH", path)
 
     def delete(self, path: str, *, grace_s: int | None = None) -> bool:
@@ -177,7 +178,7 @@ class Api:
         query = {"propagationPolicy": "Background"}
         if grace_s is not None:
             query["gracePeriodSeconds"] = str(grace_s)
-        answer = self.raw("DELETE", f"{path}?{urlencode(query)}")
+        answer = self._settled("DELETE", f"{path}?{urlencode(query)}")
         if answer.code == 404:
             return False
         self._object(answer, "DELETE", path)
@@ -211,8 +212,19 @@ class Api:
 
     def version(self) -> str:
         """The server's gitVersion."""
-        answer = self.raw("GET", "/version")
+        answer = self._settled("GET", "/version")
         return str(self._object(answer, "GET", "/version")["gitVersion"])
+
+    def _settled(self, method: str, path: str, *body: Any) -> ApiResponse:
+        """As ``raw``, but a server that says "later" (429: a type's storage is being set up) is asked again."""
+
+        def look() -> Seen[ApiResponse]:
+            answer = self.raw(method, path, *body)
+            return Seen(answer.code != 429, answer.text.strip()[:200], answer)
+
+        answer = wait_for(f"{method} {path} to be answered", look, limit_s=self._timeout_s)
+        assert answer is not None  # noqa: S101 (each look gives one)
+        return answer
 
     def _connected(self) -> Any:
         if self._client is None:

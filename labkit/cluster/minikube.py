@@ -121,7 +121,7 @@ class MinikubeCluster:
 
     def runs(self) -> bool:
         """Whether labkit started this profile and all its parts run. Asks no program when there is no record."""
-        if not (places.home() / "minikube" / self._profile / "started-by-labkit").is_file():
+        if not self.owned:
             return False
         try:
             status = self.status()
@@ -146,7 +146,7 @@ class MinikubeCluster:
         Raises ClaimRefused (somebody else's profile), ToolMissing (minikube or its driver), ToolUnfit (a driver that
         does not work, a minikube that does not know this Kubernetes), ClusterStartError.
         """
-        lock = places.minikube(self._profile) / "lock"
+        lock = places.made(places.minikube(self._profile)) / "lock"
         with system.exclusive(lock, what="another start of this profile to end", limit_s=START_LIMIT_S):
             exists = self._profile in self.profiles()
             if exists and not self.owned:

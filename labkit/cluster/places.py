@@ -21,7 +21,7 @@ import platformdirs
 
 from labkit.errors import MachineError
 
-__all__ = ["clusters", "held", "home", "kept_pointer", "kubectl_cache", "lease", "lock", "minikube", "started"]
+__all__ = ["clusters", "held", "home", "kept_pointer", "kubectl_cache", "lease", "lock", "made", "minikube", "started"]
 
 _serial = itertools.count(1)
 
@@ -33,12 +33,12 @@ def home() -> Path:
     """
     named = os.environ.get("LABKIT_HOME")
     path = Path(named).expanduser().absolute() if named else Path(platformdirs.user_state_dir("labkit"))
-    return _made(path)
+    return made(path)
 
 
 def clusters() -> Path:
     """The folder of embedded clusters' state directories."""
-    return _made(home() / "clusters")
+    return made(home() / "clusters")
 
 
 def lock() -> Path:
@@ -70,8 +70,8 @@ def held() -> Path:
 
 
 def minikube(profile: str) -> Path:
-    """The folder of a minikube profile (made when absent)."""
-    return _made(_made(home() / "minikube") / profile)
+    """The folder of a minikube profile; it may be absent."""
+    return home() / "minikube" / profile
 
 
 def kubectl_cache(cluster_id: str) -> Path:
@@ -79,7 +79,8 @@ def kubectl_cache(cluster_id: str) -> Path:
     return home() / "kubectl-cache" / cluster_id
 
 
-def _made(path: Path) -> Path:
+def made(path: Path) -> Path:
+    """The folder, made for its owner only when absent. Raises MachineError."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as cause:

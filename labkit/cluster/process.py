@@ -280,7 +280,7 @@ def _is_of(cmdline: list[str], state_dir: Path) -> bool:
 
 def terminate(pid: int, state_dir: Path, limit_s: float = STOP_LIMIT_S) -> None:
     """Stop the control plane of *state_dir* that is not our child (or no longer); returns when it is gone."""
-    for child in list(_left_running):
+    for child in _left_running:
         if child.pid == pid:
             child.stop(limit_s)
             _forget_ended()

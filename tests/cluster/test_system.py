@@ -1,0 +1,75 @@
+"""The seam to the operating system: children apart, locks, exit statuses."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from labkit.cluster import system
+from labkit.errors import WaitTimeout
+from tests.cluster.helpers import alive, end, eventually, line_of, python
+
+LOCKED = """
+import sys
+from pathlib import Path
+from labkit.cluster.system import exclusive
+with exclusive(Path(sys.argv[1]), what="the lock", limit_s=5):
+    print("locked", flush=True)
+    input()
+"""
+
+
+def test_a_lock_excludes_another_process_and_goes_with_it(tmp_path: Path) -> None:
+    holder = python(LOCKED, tmp_path / "lock")
+    try:
+        assert line_of(holder) == "locked"
+        with (
+            pytest.raises(WaitTimeout, match="another process holds the lock"),
+            system.exclusive(tmp_path / "lock", what="the lock", limit_s=0.2),
+        ):
+            pytest.fail("two hold it")
+    finally:
+        end(holder)
+    with system.exclusive(tmp_path / "lock", what="the lock", limit_s=5):
+        pass
+
+
+def test_a_child_apart_does_not_get_the_terminals_interrupt() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, **system.apart())
+    try:
+        assert os.getpgid(child.pid) != os.getpgid(0)
+        assert os.getsid(child.pid) == child.pid
+    finally:
+        child.kill()
+        child.communicate()
+
+
+def test_a_group_is_ended_with_its_grandchildren() -> None:
+    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE)"
+    child = subprocess.Popen([sys.executable, "-c", code], **system.apart())
+    parent = psutil.Process(child.pid)
+    eventually("a grandchild", lambda: bool(parent.children()))
+    grandchild = parent.children()[0].pid
+    system.kill_group(child)
+    child.wait()
+    eventually("the grandchild to end", lambda: not alive(grandchild))
+    system.kill_group(child)
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (0, "exit status 0"),
+        (3, "exit status 3"),
+        (-9, "killed by SIGKILL"),
+        (-15, "killed by SIGTERM"),
+        (-99, "killed by signal 99"),
+    ],
+)
+def test_an_exit_status_in_words(status: int, words: str) -> None:
+    assert system.describe_exit(status) == words
