@@ -83,7 +83,7 @@ class Lab:
         self.info = info
         self.root = root
         self.last: KubectlResult | EtcdResult | None = None
-        self._printed = (0, 0)
+        self._printed: KubectlResult | EtcdResult | None = None
 
     def __repr__(self) -> str:
         return f"<lab on {self.info.name}, Kubernetes {self.info.version}>"
@@ -206,16 +206,20 @@ class Lab:
 
     def show(self, result: KubectlResult | EtcdResult) -> None:
         """Show a command's result as a cell's last line: as it was printed, unless this very cell printed it."""
-        if self._printed == (id(result), _cell()):
+        if result is self._printed:
             return
         if isinstance(result, KubectlResult):
             _print(result.text)
         else:
             _print(_readable(result, print_value_only=False, keys_only=False))
 
+    def new_cell(self, *_: object) -> None:
+        """Told by IPython when a cell begins: nothing is printed in it yet."""
+        self._printed = None
+
     def _printing(self, result: KubectlResult | EtcdResult, text: str) -> None:
         self.last = result
-        self._printed = (id(result), _cell())
+        self._printed = result
         _print(text)
 
     def _wait_documented(self) -> None:
@@ -306,12 +310,6 @@ def _shell() -> Any:
     return get_ipython()
 
 
-def _cell() -> int:
-    """The number of the cell that is running; 0 outside IPython."""
-    shell = _shell()
-    return 0 if shell is None else int(shell.execution_count)
-
-
 def _register(lab: Lab) -> None:
     """Give IPython, where there is one, the magics and the views of the values they and the observations return."""
     shell = _shell()
@@ -324,3 +322,4 @@ def _register(lab: Lab) -> None:
         own_display = shell.display_formatter.ipython_display_formatter
         for kind in (KubectlResult, EtcdResult):
             own_display.for_type(kind, lab.show)
+        shell.events.register("pre_run_cell", lab.new_cell)
