@@ -157,7 +157,7 @@ def remove(api: Api, progress: Progress = silent) -> int:
         left = _present(api)
         nudge(api, left)
         discovered = api.get(f"/apis/{COST_GROUP}") is not None
-        documented = f"apis/{GROUP_VERSION}" in (api.get("/openapi/v3") or {}).get("paths", {})
+        documented = GROUP_VERSION in reading.documented(api)
         sight = f"{len(left)} definitions left" if left else f"{COST_GROUP} still in discovery or OpenAPI"
         return Seen(not left and not discovered and not documented, sight)
 
@@ -258,11 +258,16 @@ def _send_by_kubectl(cluster: Cluster, manifests: Sequence[dict[str, Any]], stop
 def _settled(api: Api, progress: Progress) -> None:
     """Wait until the list of OpenAPI documents has followed earlier changes, which would count as the measurement's.
 
-    It has when the group-versions of all definitions are in it, and the measured one is not.
+    It has when the group-versions of all definitions are in it, and none that discovery does not know any more.
     """
 
     def look() -> Seen[None]:
-        listed = {path.removeprefix("apis/") for path in (api.get("/openapi/v3") or {}).get("paths") or {}}
+        listed = reading.documented(api)
+        discovered = {
+            version["groupVersion"]
+            for group in (api.get("/apis") or {}).get("groups") or ()
+            for version in group["versions"]
+        }
         served = {
             f"{obj['spec']['group']}/{version['name']}"
             for obj in api.list(DEFINITIONS)
@@ -270,10 +275,11 @@ def _settled(api: Api, progress: Progress) -> None:
             for version in obj["spec"]["versions"]
             if version["served"]
         }
-        if GROUP_VERSION in listed:
-            return Seen(False, f"OpenAPI still lists {GROUP_VERSION}")
-        missing = sorted(served - listed)
-        return Seen(not missing, f"OpenAPI does not list {', '.join(missing)} yet")
+        missing, stale = sorted(served - listed), sorted(listed - discovered)
+        sight = (
+            f"OpenAPI does not list {', '.join(missing)} yet" if missing else f"OpenAPI still lists {', '.join(stale)}"
+        )
+        return Seen(not missing and not stale, sight)
 
     wait_for("the OpenAPI documents to follow", look, limit_s=LIMIT_S, progress=progress)
 

@@ -86,6 +86,15 @@ class Migration:
     def succeeded(self) -> bool:
         return self.failure is None
 
+    @property
+    def behind(self) -> tuple[KeyMoved, ...]:
+        """Keys that are still not written in the storage version; none where etcd cannot be read.
+
+        Not to be concluded from *stored_versions*: the controller of Kubernetes 1.37.2 shortens that list after a
+        failed migration too (pkg/controller/storageversionmigrator/migrationrunner.go, finishCRDMigration).
+        """
+        return tuple(moved for moved in self.keys or () if moved.after not in ("", self.storage_version))
+
 
 @dataclass(frozen=True)
 class Release:
@@ -222,14 +231,14 @@ class _Watched:
             )
 
     def ended(self, found: Definition, progress: Progress, *, limit_s: float, etcd: bool) -> dict[str, Any]:
-        """Wait until it has succeeded and is tidied up, or has failed; as it then is."""
+        """Wait until it has succeeded or failed, and its runner has tidied up; as it then is."""
 
         def look() -> Seen[dict[str, Any]]:
             now = self.get()
             state = {c.type: c.status for c in conditions_of(now)}
-            ended = state.get("Succeeded") == "True" and state.get("Running") == "False"
+            ended = "True" in (state.get("Succeeded"), state.get("Failed")) and state.get("Running") != "True"
             keys = stored.versions(self.cluster, found) if etcd and not ended else ()
-            return Seen(ended or state.get("Failed") == "True", _sight(now, found, keys), now)
+            return Seen(ended, _sight(now, found, keys), now)
 
         last = wait_for(
             f"the migration {self.name} to end",

@@ -15,7 +15,7 @@ from labkit.cluster.api import AGGREGATED_DISCOVERY, Api, ApiResponse
 from labkit.errors import ApiError
 from labkit.observe.definition import DEFINITIONS
 
-__all__ = ["Reading", "count_types", "resident_memory", "take"]
+__all__ = ["Reading", "count_types", "documented", "resident_memory", "take"]
 
 _GROUP_VERSION = re.compile(r"^(api/[^/]+|apis/[^/]+/[^/]+)$")
 _MEMORY = re.compile(r"^process_resident_memory_bytes ([0-9.e+]+)$", re.MULTILINE)
@@ -59,6 +59,12 @@ def take(api: Api, group_version: str) -> Reading:
         openapi_bytes=_size(document.text) if document.ok else 0,
         memory_bytes=resident_memory(_ask(api, "/metrics", "text/plain").text),
     )
+
+
+def documented(api: Api) -> set[str]:
+    """The group-versions ("apps/v1") with an OpenAPI v3 document, the core group's apart."""
+    index = (api.get("/openapi/v3") or {}).get("paths") or {}
+    return {path.removeprefix("apis/") for path in index if path.startswith("apis/") and _GROUP_VERSION.match(path)}
 
 
 def count_types(aggregated: dict[str, Any]) -> int:

@@ -20,8 +20,7 @@ def document(value: Migration) -> Document:
     else:
         rows = tuple(_row(moved, value.storage_version) for moved in value.keys)
         parts.append(Table(("key in etcd", "before", "after", ""), rows, empty="no object of this type in etcd"))
-    left = [version for version in value.stored_versions if version != value.storage_version]
-    mark: Mark = "bad" if left else "good"
+    mark: Mark = "good" if value.stored_versions == (value.storage_version,) and not value.behind else "bad"
     parts.append(
         Facts(
             (
@@ -30,6 +29,14 @@ def document(value: Migration) -> Document:
             )
         )
     )
+    forgotten = sorted({moved.after for moved in value.behind} - set(value.stored_versions))
+    if forgotten:
+        parts.append(
+            Note(
+                f"Careful: the stored versions no longer name {', '.join(forgotten)}, but etcd still holds "
+                f"{len(value.behind)} of the objects so. Drop no version before another migration has succeeded."
+            )
+        )
     return Document(f"migration {value.name} of {value.definition} to {value.storage_version} {outcome}", tuple(parts))
 
 

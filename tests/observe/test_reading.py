@@ -1,0 +1,51 @@
+"""One look at what the server publishes."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit.cluster import Kubectl
+from labkit.errors import ApiError
+from labkit.observe import reading
+
+from .conftest import Stage
+
+
+def test_a_reading_counts_and_weighs_what_kubectl_shows(stage: Stage, kubectl: Kubectl) -> None:
+    stage.apply("01-colis-minimal.yaml")
+
+    seen = reading.take(stage.api, "cours.example.com/v1alpha1")
+
+    assert seen.definitions == len(kubectl.run(["get", "crd", "-o", "name"]).stdout.splitlines())
+    assert seen.types == len(kubectl.run(["api-resources", "--no-headers"]).stdout.splitlines())
+    assert seen.discovery_bytes == len(kubectl.run(["get", "--raw", "/apis"]).stdout.encode())
+    index = kubectl.run(["get", "--raw", "/openapi/v3"]).json["paths"]
+    assert seen.group_versions == sum(path.count("/") == (2 if path.startswith("apis/") else 1) for path in index) - 1
+    assert 5e7 < seen.memory_bytes < 4e9
+
+
+def test_a_group_without_a_document_weighs_nothing(stage: Stage) -> None:
+    assert reading.take(stage.api, "cours.example.com/v1alpha1").openapi_bytes == 0
+
+
+def test_a_type_in_two_versions_counts_once_and_one_without_verbs_not_at_all() -> None:
+    def version(*resources: tuple[str, list[str]]) -> dict[str, object]:
+        return {"version": "v", "resources": [{"resource": name, "verbs": verbs} for name, verbs in resources]}
+
+    discovery = {
+        "items": [
+            {"metadata": {"name": "a"}, "versions": [version(("x", ["get"]), ("y", [])), version(("x", ["get"]))]},
+            {"metadata": {}, "versions": [version(("x", ["list"])), {"version": "empty"}]},
+        ]
+    }
+    assert reading.count_types(discovery) == 2
+
+
+def test_memory_is_read_from_the_metric_of_the_process() -> None:
+    text = "# TYPE process_resident_memory_bytes gauge\nprocess_resident_memory_bytes 3.22596864e+08\nother 1\n"
+    assert reading.resident_memory(text) == 322_596_864
+
+
+def test_a_server_that_does_not_tell_its_memory_is_an_error() -> None:
+    with pytest.raises(ApiError, match="how much memory"):
+        reading.resident_memory("go_goroutines 5\n")
