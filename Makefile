@@ -37,7 +37,7 @@ bench: ## measure, and write the figures to bench-results/ and docs/bench.md
 
 bench-upstream: ## measure against etcd and kube-apiserver as separate programs (builds them first)
 	@$(SETUP) --dev
-	@$(BIN)/python -m labkit.machine.bench_upstream
+	@$(BIN)/python -m labkit.machine.bench.upstream
 
 test-minikube: ## the tests of clusters on a real minikube
 	@$(SETUP) --dev

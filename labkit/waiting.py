@@ -31,17 +31,18 @@ class Seen(Generic[T]):
     value: T | None = None
 
 
-def wait_for(
+def wait_for(  # noqa: PLR0913  (what to say and how to look, each by name)
     what: str,
     look: Callable[[], Seen[T]],
     *,
     limit_s: float,
     progress: Callable[[str], None] | None = None,
     next_act: str = "",
+    longest_pause_s: float = LONGEST_PAUSE_S,
 ) -> T | None:
     """Look until done, and return the value of the last look.
 
-    *what* is a noun phrase ("the definition to be established"). The pauses grow from 10 ms to half a second.
+    *what* is a noun phrase ("the definition to be established"). The pauses grow from 10 ms to *longest_pause_s*.
     *progress* gets each new sight once. Raises WaitTimeout after *limit_s* seconds; whatever *look* raises passes.
     """
     end = time.monotonic() + limit_s
@@ -56,6 +57,8 @@ def wait_for(
             progress(told)
         left = end - time.monotonic()
         if left <= 0:
-            raise WaitTimeout(f"waited {limit_s:g} s for {what}", evidence=f"last seen: {seen.sight}", next_act=next_act)
+            raise WaitTimeout(
+                f"waited {limit_s:g} s for {what}", evidence=f"last seen: {seen.sight}", next_act=next_act
+            )
         time.sleep(min(pause, left))
-        pause = min(pause * 1.5, LONGEST_PAUSE_S)
+        pause = min(pause * 1.5, longest_pause_s)

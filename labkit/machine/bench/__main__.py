@@ -1,0 +1,119 @@
+"""``make bench``: measure everything of the kit on this machine, in one run."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import psutil
+
+from labkit.cluster import tools
+from labkit.cluster.base import KUBERNETES_VERSION
+from labkit.cluster.embedded import attach
+from labkit.course import notebook
+from labkit.errors import LabkitError
+from labkit.machine.bench import chapter, start
+from labkit.machine.checkout import Checkout
+from labkit.observe import cost
+from labkit.show.bench import Figure, replace_section, table
+
+__all__ = ["main", "publish"]
+
+SETUP_RUNS = 5
+DEFINITIONS = 50
+
+
+def publish(checkout: Checkout, name: str, figures: Sequence[Figure]) -> None:
+    """Write bench-results/NAME.json, and the section NAME of docs/bench.md; print the table."""
+    results = checkout.root / "bench-results" / f"{name}.json"
+    results.parent.mkdir(exist_ok=True)
+    machine = _machine()
+    content = {"machine": machine, "figures": [{**asdict(figure), "within": figure.within} for figure in figures]}
+    results.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    page = checkout.root / "docs" / "bench.md"
+    text = f"{machine}:\n\n{table(figures)}"
+    page.write_text(replace_section(page.read_text(encoding="utf-8"), name, text), encoding="utf-8")
+    print(text)
+
+
+def _machine() -> str:
+    memory = psutil.virtual_memory().total / 2**30
+    return (
+        f"{time.strftime('%Y-%m-%d')}, {psutil.cpu_count()} cores, {memory:.0f} GiB, {platform.system()} "
+        f"{platform.machine()}, Python {platform.python_version()}, Kubernetes {KUBERNETES_VERSION}"
+    )
+
+
+def _measure(checkout: Checkout, folder: Path, *, quick: bool) -> list[Figure]:
+    root = checkout.root
+    program = tools.find_controlplane()
+    notebooks = notebook.load_all(root / "notebooks")
+    figures = [_set_up(checkout)]
+    _tell("ready times and memory")
+    figures += start.figures(program, folder, runs=2 if quick else start.RUNS)
+    with start.serving(program, folder / "chapter", throw_away=True) as started:
+        cluster = attach(started.state_dir)
+        _tell("the chapter, whole")
+        figures.append(Figure("labkit play, everything", chapter.play_seconds(started.state_dir, root), "s"))
+        figures.append(Figure("resident memory after the chapter", start.memory_mb(started.pid), "MB"))
+        _tell("the chapter against a shell")
+        figures += chapter.figures(chapter.compare(cluster, notebooks, root, runs=1 if quick else chapter.COMPARE_RUNS))
+        _tell("beginnings")
+        figures += chapter.begin_figures(cluster, notebooks, root)
+        _tell(f"{DEFINITIONS} definitions")
+        figures += [
+            _definitions(through, cost.measure(cluster, DEFINITIONS, through=through)) for through in ("kubectl", "api")
+        ]
+    return figures
+
+
+def _definitions(through: str, measured: cost.DefinitionsCost) -> Figure:
+    how = "kubectl apply" if through == "kubectl" else "the API"
+    return Figure(f"{measured.count} definitions established, through {how}", measured.first.established_s, "s")
+
+
+def _set_up(checkout: Checkout) -> Figure:
+    """A set-up that has nothing to do."""
+    python = shutil.which("python3") or sys.executable
+    samples = []
+    for _ in range(SETUP_RUNS):
+        begun = time.perf_counter()
+        subprocess.run([python, "-m", "labkit.machine.setup"], cwd=checkout.root, capture_output=True, check=True)
+        samples.append(time.perf_counter() - begun)
+    return Figure.of("make setup with nothing to do", samples, "s", 0.5)
+
+
+def _tell(what: str) -> None:
+    print(f"bench: {what} …", file=sys.stderr, flush=True)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Exit code 0 when every figure is within its budget, 1 when one is over or could not be measured."""
+    parser = argparse.ArgumentParser(prog="python -m labkit.machine.bench")
+    parser.add_argument("--quick", action="store_true", help="fewer runs, for trying the measurements themselves")
+    options = parser.parse_args(argv)
+    try:
+        checkout = Checkout.here()
+        with tempfile.TemporaryDirectory(prefix="labkit-bench-") as folder:
+            figures = _measure(checkout, Path(folder), quick=options.quick)
+    except (LabkitError, subprocess.CalledProcessError) as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
+    publish(checkout, "kit", figures)
+    over = [figure.name for figure in figures if not figure.within]
+    if over:
+        print(f"over budget: {', '.join(over)}", file=sys.stderr)
+    return int(bool(over))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
