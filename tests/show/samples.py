@@ -1,0 +1,168 @@
+"""One value of each observation, as a cluster gave it, for views that must not need one."""
+
+from __future__ import annotations
+
+from labkit.observe.changes import ABSENT, Change
+from labkit.observe.cleanup import CleanUp
+from labkit.observe.cost import DefinitionsCost, Point, Round
+from labkit.observe.definition import AcceptedNames, Condition, DefinedVersion, Definition
+from labkit.observe.discovery import Group, GroupVersion, ServedType, Subresource
+from labkit.observe.fields import Cause, PrunedAndDefaulted, Refusal
+from labkit.observe.migration import KeyMoved, Migration, Release
+from labkit.observe.reading import Reading
+from labkit.observe.stored import Read, Stored, StoredAndRead
+from labkit.show.document import Document, table
+
+COLIS = "colis.cours.example.com"
+KEYS = "/registry/cours.example.com/colis/ch54"
+MIB = 2**20
+
+DEFINITION = Definition(
+    name=COLIS,
+    group="cours.example.com",
+    plural="colis",
+    namespaced=True,
+    accepted_names=AcceptedNames("colis", "colis", "Colis", "ColisList", ("cl",), ("cours",)),
+    conditions=(
+        Condition("NamesAccepted", "True", "NoConflicts", "no conflicts found", "2026-11-30T13:00:00Z"),
+        Condition("Established", "True", "InitialNamesAccepted", "the initial names have been accepted"),
+    ),
+    versions=(
+        DefinedVersion("v1alpha1", served=True, storage=False, deprecated=True, warning="dépréciée"),
+        DefinedVersion("v1", served=True, storage=True, deprecated=False, warning=""),
+    ),
+    stored_versions=("v1alpha1", "v1"),
+    conversion="None",
+    finalizers=("customresourcecleanup.apiextensions.k8s.io",),
+)
+
+GROUP = Group(
+    "cours.example.com",
+    preferred="v1",
+    versions=(
+        GroupVersion(
+            "v1",
+            (
+                ServedType(
+                    plural="colis",
+                    singular="colis",
+                    kind="Colis",
+                    namespaced=True,
+                    verbs=("get", "list"),
+                    short_names=("cl",),
+                    categories=("cours",),
+                    subresources=(Subresource("scale", "Scale", ("get",)),),
+                ),
+            ),
+        ),
+    ),
+)
+
+STORED = StoredAndRead(
+    definition=COLIS,
+    namespace="ch54",
+    name="mauvais",
+    stored=Stored(
+        key=f"{KEYS}/mauvais",
+        api_version="cours.example.com/v1alpha1",
+        mod_revision=417,
+        content={"apiVersion": "cours.example.com/v1alpha1", "kind": "Colis", "spec": {"wroker": {"max": 5}, "l": [1]}},
+    ),
+    reads=(
+        Read(
+            version="v1",
+            content={"apiVersion": "cours.example.com/v1", "kind": "Colis", "spec": {"base": {"n": 1}, "l": [1]}},
+            changes=(
+                Change(("apiVersion",), "converted", "cours.example.com/v1alpha1", "cours.example.com/v1"),
+                Change(("spec", "base"), "defaulted", ABSENT, {"n": 1}),
+                Change(("spec", "wroker"), "pruned", {"max": 5}, ABSENT),
+            ),
+            warnings=("dépréciée",),
+        ),
+    ),
+)
+
+FIELDS = PrunedAndDefaulted(
+    api_version="cours.example.com/v1",
+    kind="Colis",
+    namespace="ch54",
+    name="mini",
+    sent_as="new",
+    changes=(Change(("spec", "worker"), "defaulted", ABSENT, {"max": 5, "min": 0}),),
+    warnings=('unknown field "spec.wroker"',),
+    refusal=None,
+)
+
+REFUSED = PrunedAndDefaulted(
+    api_version="cours.example.com/v1",
+    kind="Colis",
+    namespace="ch54",
+    name="vide",
+    sent_as="update",
+    changes=(),
+    warnings=(),
+    refusal=Refusal(422, "all of it", (Cause("spec", "FieldValueRequired", "Required value"),)),
+)
+
+MIGRATION = Migration(
+    name="colis-vers-v1",
+    definition=COLIS,
+    storage_version="v1",
+    conditions=(Condition("Succeeded", "True", "StorageVersionMigrationSucceeded", "Migration completed"),),
+    keys=(
+        KeyMoved(f"{KEYS}/ancien", "v1", "v1", rewritten=True),
+        KeyMoved(f"{KEYS}/principal", "v1alpha1", "v1", rewritten=True),
+    ),
+    stored_versions=("v1",),
+    seconds=0.44,
+)
+
+RELEASE = Release(
+    migration="colis-vers-v1",
+    definition=COLIS,
+    namespace="ch54",
+    name="ancien",
+    command=("kubectl", "-n", "ch54", "annotate", "--overwrite", "colis", "ancien", "labkit.example/touched=1"),
+    stored_as="v1",
+    already_new=True,
+    written=True,
+)
+
+
+def reading(added: int, memory_mib: float) -> Reading:
+    return Reading(
+        definitions=1 + added,
+        types=72 + added,
+        groups=21 + (added > 0),
+        discovery_bytes=3922 + 168 * (added > 0),
+        aggregated_bytes=21154 + 235 * added,
+        group_versions=25 + (added > 0),
+        openapi_bytes=43526 * added,
+        memory_bytes=int(memory_mib * MIB),
+    )
+
+
+COST = DefinitionsCost(
+    count=50,
+    group_version="cout.example.com/v1",
+    through="api",
+    rounds=(
+        Round(
+            reading(0, 334.3), reading(50, 406.2), 0.8, 1.0, (Point(0.01, 0), Point(0.3, 16), Point(0.8, 50)), 501 * MIB
+        ),
+        Round(reading(0, 501), reading(50, 459.3), 0.5, 0.9, (Point(0.01, 0), Point(0.5, 50)), 500 * MIB),
+    ),
+)
+
+CLEANED = CleanUp(
+    deleted=("namespaces/ch54", f"customresourcedefinitions/{COLIS}"),
+    absent=("clusterroles/colis-lecture",),
+    left=(),
+    keys_before=2,
+    keys_left=0,
+    seconds=5.31,
+)
+
+TABLE: Document = table(["a", "b"], [[1, "x"]], title="anything")
+
+ALL: tuple[object, ...] = (*(DEFINITION, GROUP, STORED, FIELDS, REFUSED, MIGRATION, RELEASE, COST, CLEANED, TABLE),)
