@@ -222,7 +222,7 @@ class EmbeddedCluster:
                 next_act=f"stop it, or attach with --cluster embedded:{self._state_dir}",
             )
         self._remove_remains(ours=self._state_dir.parent == places.clusters())
-        vacant = not self._state_dir.exists() or not any(self._state_dir.iterdir())
+        vacant = _vacant(self._state_dir)
         try:
             self._child, self._ready = process.launch(
                 tools.find_controlplane(),
@@ -248,6 +248,16 @@ class EmbeddedCluster:
         """Remove a directory without a process, if it is a throw-away one and its content is ours."""
         if self._throw_away and ours:
             shutil.rmtree(self._state_dir, ignore_errors=True)
+
+
+def _vacant(state_dir: Path) -> bool:
+    """Whether there is nothing at this place, or an empty folder: what a control plane leaves there is ours then."""
+    try:
+        return not any(state_dir.iterdir())
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
 
 
 def attach(state_dir: Path) -> EmbeddedCluster:

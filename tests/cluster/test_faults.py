@@ -95,9 +95,11 @@ def test_a_full_disk_is_told_and_leaves_no_process(small_disk: Path) -> None:
 
 
 def test_a_state_directory_that_cannot_be_made_is_told(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ClusterStartError, match="not a directory"):
-        EmbeddedCluster(tmp_path / "file" / "state", owner=Owner.HELD).start()
+    (tmp_path / "file").write_text("somebody's")
+    for state_dir in (tmp_path / "file" / "state", tmp_path / "file"):
+        with pytest.raises(ClusterStartError, match="not a directory"):
+            EmbeddedCluster(state_dir, owner=Owner.HELD).start()
+    assert (tmp_path / "file").read_text() == "somebody's"
 
 
 def test_without_a_fitting_kubectl_the_command_that_mends_it_is_named(
