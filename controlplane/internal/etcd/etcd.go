@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"sync"
 
 	"go.etcd.io/etcd/api/v3/version"
 	"go.etcd.io/etcd/server/v3/embed"
@@ -46,6 +47,7 @@ type Server struct {
 	member *embed.Etcd
 	ready  chan struct{}
 	err    chan error
+	close  func() // once
 }
 
 // Start starts etcd on a free port.
@@ -61,6 +63,7 @@ func Start(c Config) (*Server, error) {
 			return nil, err
 		}
 	}
+	s.close = sync.OnceFunc(s.member.Close)
 	go s.watch()
 	return s, nil
 }
@@ -149,7 +152,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
-		s.member.Close()
+		s.close()
 	}()
 	select {
 	case <-closed:

@@ -14,6 +14,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 
 	"go.uber.org/zap"
@@ -31,10 +32,22 @@ func Open(path string) (*os.File, error) {
 // Capture sends klog, the standard logger, gRPC's and the trace of a crash to the file. It changes the state of those
 // packages, once in a process; fatal gets the message of a klog.Fatal.
 func Capture(file *os.File, fatal func(error)) {
-	last := &lastFatal{Writer: file}
-	klog.SetLoggerWithOptions(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(last))), klog.ContextualLogger(true))
-	klog.OsExit = func(int) {
-		fatal(last.err())
+	var last atomic.Pointer[string] // message of severity F
+	write := func(line []byte) {
+		if bytes.HasPrefix(line, []byte("F")) {
+			_, message, _ := strings.Cut(string(line), "] ")
+			last.Store(&message)
+		}
+		_, _ = file.Write(line)
+	}
+	klog.SetLoggerWithOptions(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(file))),
+		klog.ContextualLogger(true), klog.WriteKlogBuffer(write))
+	klog.OsExit = func(code int) {
+		err := fmt.Errorf("gave up with exit code %d", code)
+		if message := last.Load(); message != nil {
+			err = errors.New(strings.TrimSpace(*message))
+		}
+		fatal(err)
 		runtime.Goexit()
 	}
 	log.SetOutput(file)
@@ -42,27 +55,6 @@ func Capture(file *os.File, fatal func(error)) {
 	grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, file))
 	// A panic still ends the process, with its trace on stderr; the file keeps a copy. Without the copy it is the same.
 	_ = debug.SetCrashOutput(file, debug.CrashOptions{})
-}
-
-// lastFatal remembers the last line of severity F that passed.
-type lastFatal struct {
-	io.Writer
-	line atomic.Pointer[string]
-}
-
-func (w *lastFatal) Write(p []byte) (int, error) {
-	if bytes.HasPrefix(p, []byte("F")) {
-		line := string(bytes.TrimSpace(p))
-		w.line.Store(&line)
-	}
-	return w.Writer.Write(p)
-}
-
-func (w *lastFatal) err() error {
-	if line := w.line.Load(); line != nil {
-		return errors.New(*line)
-	}
-	return errors.New("gave up without a message")
 }
 
 // Zap makes etcd's logger: warnings and worse go to the file; fatal gets the message of a Fatal or Panic.
