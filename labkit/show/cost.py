@@ -52,11 +52,11 @@ def document(value: DefinitionsCost) -> Document:
         f"established in {seconds(value.first.established_s)}, published in {seconds(value.first.published_s)}"
     )
     measured = tuple(tuple(Cell(text) for text in row) for row in rows(value))
-    parts: list[Table | Note] = [Table(("measure", "before", "after", "change"), measured)]
+    parts: list[Table | Note] = [Table(("measure", "before", "after", "change"), measured, numbers=True)]
     if len(value.rounds) > 1:
         noise = tuple(tuple(Cell(text) for text in row) for row in noise_rows(value))
         columns = ("round", "memory before", "with them", "change", "removed again", "established in")
-        parts.append(Table(columns, noise, caption="server memory, the same measurement repeated"))
+        parts.append(Table(columns, noise, caption="server memory, the same measurement repeated", numbers=True))
     parts.append(Note("The definitions are removed again. Memory is that of the process that serves the API."))
     return Document(title, tuple(parts))
 

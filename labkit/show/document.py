@@ -29,12 +29,16 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under columns; *caption* is printed above. A table without rows prints *empty* instead."""
+    """Rows under columns; *caption* is printed above. A table without rows prints *empty* instead.
+
+    With *numbers* every column but the first ends at the right.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     caption: str = ""
     empty: str = "none"
+    numbers: bool = False
 
     def __post_init__(self) -> None:
         for row in self.rows:

@@ -45,7 +45,8 @@ def _table(part: Table) -> str:
         return f'<p class="labkit-note">{escape(f"{part.caption}: {part.empty}" if part.caption else part.empty)}</p>'
     head = "".join(f'<th scope="col">{escape(column)}</th>' for column in part.columns)
     rows = "\n".join("<tr>" + "".join(_cell(c) for c in row) + "</tr>" for row in part.rows)
-    return f"<table>\n{caption}<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>"
+    kind = ' class="labkit-numbers"' if part.numbers else ""
+    return f"<table{kind}>\n{caption}<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>"
 
 
 def _facts(part: Facts) -> str:

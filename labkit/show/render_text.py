@@ -32,7 +32,7 @@ def _part(part: Part) -> str:
 def _table(part: Table) -> str:
     lines = [part.caption] if part.caption else []
     rows = [[_text(cell) for cell in row] for row in part.rows]
-    lines.append(_grid([list(part.columns), *rows]) if rows else part.empty)
+    lines.append(_grid([list(part.columns), *rows], numbers=part.numbers) if rows else part.empty)
     return "\n".join(lines)
 
 
@@ -41,13 +41,17 @@ def _text(cell: Cell) -> str:
     return f"{text} ({cell.word})" if cell.word else text
 
 
-def _grid(rows: list[list[str]]) -> str:
+def _grid(rows: list[list[str]], *, numbers: bool = False) -> str:
     rows = [[*(_cut(text) for text in row[:-1]), row[-1]] for row in rows]
     widths = [max(_width(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return "\n".join(
-        GAP.join(text + " " * (width - _width(text)) for text, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
+    lines = []
+    for row in rows:
+        cells = []
+        for index, (text, width) in enumerate(zip(row, widths, strict=True)):
+            blanks = " " * (width - _width(text))
+            cells.append(blanks + text if numbers and index else text + blanks)
+        lines.append(GAP.join(cells).rstrip())
+    return "\n".join(lines)
 
 
 def _cut(text: str) -> str:

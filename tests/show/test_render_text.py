@@ -14,6 +14,11 @@ def test_columns_line_up_and_no_line_ends_in_blanks() -> None:
     )
 
 
+def test_numbers_end_at_the_right_of_their_column() -> None:
+    rows = tuple((Cell(name), Cell(value)) for name, value in (("a", "5"), ("b", "1234")))
+    assert render(Document("", (Table(("n", "v"), rows, numbers=True),))) == "n      v\na      5\nb   1234"
+
+
 def test_accents_written_as_two_characters_take_one_column() -> None:
     first, second = render(table(["x", "y"], [["e\u0301", "1"], ["é", "2"]])).splitlines()[1:]
     assert first.index("1") - 1 == second.index("2")
