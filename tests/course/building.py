@@ -41,7 +41,7 @@ def opening(section: str) -> list[Cell]:
     return [prose(f"# About {section}"), code(f'import labkit\nlab = labkit.begin("{section}")')]
 
 
-def write(
+def write(  # noqa: PLR0913  (the parts of a notebook)
     root: Path, section: str, cells: Sequence[Cell], *, begin: Any = None, labkit: Any = None, file: str = ""
 ) -> Path:
     """Write a notebook into the course at *root* (made on first use); its path. *labkit* replaces the metadata."""

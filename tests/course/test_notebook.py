@@ -154,7 +154,7 @@ def test_the_course_is_loaded_in_file_order_and_selected_by_section(tmp_path: Pa
 def test_two_notebooks_cannot_be_one_section(tmp_path: Path) -> None:
     write(tmp_path, "cel", opening("cel"))
     write(tmp_path, "cel", opening("cel"), file="05-again.ipynb")
-    with pytest.raises(NotebookError, match="section 'cel' is taken: by 04-cel.ipynb"):
+    with pytest.raises(NotebookError, match=r"section 'cel' is taken: by 04-cel\.ipynb"):
         notebook.load_all(tmp_path / "notebooks")
 
 
