@@ -37,6 +37,7 @@ PLENTY_OF_MEMORY = 12_000_000_000
 NO_NETWORK = ("dial tcp", "no such host", "i/o timeout", "proxyconnect", "TLS handshake", "connection refused",
               "module lookup disabled")  # fmt: skip
 FULL = "no space left on device"
+SHOWN_OF_A_LINE = 200
 ELSE = (
     "or use another cluster: minikube (labkit play --cluster minikube), or a control plane built elsewhere (its path "
     "in LABKIT_CONTROLPLANE); python3 -m labkit.machine.setup --without-control-plane sets up the rest"
@@ -186,7 +187,7 @@ def _compiled(total: int) -> Callable[[str], str | None]:
 
 def _failure(code: int, lines: Sequence[str]) -> LabkitError:
     said = [line for line in lines if (" " in line or line.startswith("#")) and not line.startswith("go: downloading")]
-    evidence = f"exit code {code}: " + (" | ".join(said[-3:]) or "no output")
+    evidence = f"exit code {code}: " + (" | ".join(line[:SHOWN_OF_A_LINE] for line in said[-2:]) or "no output")
     text = "\n".join(said)
     if FULL in text.lower():
         return MachineError(

@@ -135,7 +135,7 @@ def _pip(
 
 def _pip_failure(code: int, lines: Sequence[str]) -> LabkitError:
     text = "\n".join(lines)
-    told = [line for line in lines if line.startswith("ERROR:")]
+    told = [line for line in lines if line.lstrip().startswith("ERROR:")]  # pip's own pip, building labkit, is indented
     evidence = f"pip: exit code {code}: {_last(told or lines)}"
     if FULL in text:
         return MachineError(
