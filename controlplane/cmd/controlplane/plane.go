@@ -79,9 +79,9 @@ func (p *plane) server() string { return "https://" + p.listener.Addr().String()
 func (p *plane) run(ctx context.Context, stdout io.Writer) error {
 	logs.Capture(p.log, p.giveUp)
 	err := component.Run(ctx, []component.Start{
-		{Name: "etcd", Begin: p.startEtcd, StopWithin: 700 * time.Millisecond},
-		{Name: "kube-apiserver", Begin: p.startAPIServer, StopWithin: 1500 * time.Millisecond},
-		{Name: "controllers", Begin: p.startControllers, StopWithin: 500 * time.Millisecond},
+		{Name: "etcd", Begin: p.startEtcd, ReadyWithin: time.Minute, StopWithin: 700 * time.Millisecond},
+		{Name: "kube-apiserver", Begin: p.startAPIServer, ReadyWithin: time.Minute, StopWithin: 1500 * time.Millisecond},
+		{Name: "controllers", Begin: p.startControllers, ReadyWithin: time.Minute, StopWithin: 500 * time.Millisecond},
 	}, func() error { return p.announce(stdout) }, func(name string, err error) {
 		klog.ErrorS(err, "Component did not stop in time", "component", name)
 	})

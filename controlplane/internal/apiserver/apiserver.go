@@ -35,9 +35,6 @@ type Config struct {
 	PKI      *pki.PKI
 }
 
-// URL is where the server of this configuration answers.
-func (c Config) URL() string { return "https://" + c.Listener.Addr().String() }
-
 // flags are kube-apiserver's own.
 func (c Config) flags() []string {
 	return []string{

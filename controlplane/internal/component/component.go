@@ -34,6 +34,8 @@ type Start struct {
 	Name string
 	// Begin starts the component. It does not wait until it serves. What it starts lives until Stop, whatever becomes of ctx.
 	Begin func(ctx context.Context) (Handle, error)
+	// ReadyWithin limits each wait for it: one that never gets ready has failed. It is for what hangs, not for what is slow.
+	ReadyWithin time.Duration
 	// StopWithin limits the stop.
 	StopWithin time.Duration
 }
@@ -77,12 +79,12 @@ func Run(ctx context.Context, starts []Start, ready func() error, late func(name
 		if early, ok := handle.(Serving); ok {
 			serving = early.Serving()
 		}
-		if err := await(ctx, up, serving); err != nil || ctx.Err() != nil {
+		if err := awaitReady(ctx, up, start, serving); err != nil || ctx.Err() != nil {
 			return err
 		}
 	}
 	for _, r := range up {
-		if err := await(ctx, up, r.Ready()); err != nil || ctx.Err() != nil {
+		if err := awaitReady(ctx, up, r.Start, r.Ready()); err != nil || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -90,6 +92,16 @@ func Run(ctx context.Context, starts []Start, ready func() error, late func(name
 		return err
 	}
 	return await(ctx, up, nil)
+}
+
+func awaitReady(ctx context.Context, up []running, start Start, ready <-chan struct{}) error {
+	limit, cancel := context.WithTimeout(ctx, start.ReadyWithin)
+	defer cancel()
+	err := await(limit, up, ready)
+	if err == nil && ctx.Err() == nil && limit.Err() != nil {
+		return &Failure{start.Name, fmt.Errorf("not ready after %v", start.ReadyWithin)}
+	}
+	return err
 }
 
 // await returns nil when event or ctx is done, and the error of the first component that fails before.

@@ -46,7 +46,7 @@ func (s *stage) start(name string, ready chan struct{}) Start {
 		return nil
 	}
 	s.fakes[name] = f
-	return Start{Name: name, StopWithin: time.Second, Begin: func(context.Context) (Handle, error) {
+	return Start{Name: name, ReadyWithin: 10 * time.Second, StopWithin: time.Second, Begin: func(context.Context) (Handle, error) {
 		s.events = append(s.events, "begin "+name)
 		return f, nil
 	}}
@@ -195,6 +195,17 @@ func TestOneThatDoesNotStopHoldsTheOthersOnlyForItsLimit(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	s.expect(t, "begin a", "begin b", "late b", "stop a")
+}
+
+func TestOneThatIsNeverReadyHasFailed(t *testing.T) {
+	s := newStage()
+	b := s.start("b", make(chan struct{}))
+	b.ReadyWithin = 10 * time.Millisecond
+	err := Run(t.Context(), []Start{s.start("a", closed()), b}, func() error { return nil }, s.late)
+	if err == nil || err.Error() != "b failed: not ready after 10ms" {
+		t.Errorf("got %v", err)
+	}
+	s.expect(t, "begin a", "begin b", "stop b", "stop a")
 }
 
 func TestTaskOutlivesTheContextItWasStartedWith(t *testing.T) {
