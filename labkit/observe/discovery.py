@@ -113,17 +113,14 @@ def _defined(api: Api, group: str) -> frozenset[_Entry] | None:
 
 
 def _told(group: Group) -> frozenset[_Entry]:
-    return frozenset(
-        (
-            version.version,
-            served.plural,
-            served.short_names,
-            served.categories,
-            frozenset(s.name for s in served.subresources),
-        )
-        for version in group.versions
-        for served in version.types
-    )
+    entries: set[_Entry] = set()
+    for version in group.versions:
+        if not version.types:  # still in the group's document, while its own is gone: not yet a discovery to tell
+            entries.add((version.version, "", (), (), frozenset()))
+        for served in version.types:
+            below = frozenset(sub.name for sub in served.subresources)
+            entries.add((version.version, served.plural, served.short_names, served.categories, below))
+    return frozenset(entries)
 
 
 def _version(api: Api, group: str, version: str) -> GroupVersion:

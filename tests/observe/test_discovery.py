@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from labkit.observe import discovery
+from labkit.observe.discovery import Group, GroupVersion, ServedType
 
 from .conftest import Stage
 
@@ -57,3 +58,10 @@ def test_a_built_in_group_is_read_as_well(stage: Stage) -> None:
     seen = discovery.look(stage.cluster, "apps")
     assert seen.preferred == "v1"
     assert "deployments" in {served.plural for served in seen.versions[0].types}
+
+
+def test_a_version_whose_own_document_is_gone_is_not_taken_for_an_answer() -> None:
+    v1 = GroupVersion("v1", (ServedType("colis", "colis", "Colis", True, EIGHT, (), (), ()),))
+    followed = Group("cours.example.com", "v1", (v1,))
+    half_way = Group("cours.example.com", "v1", (v1, GroupVersion("v1alpha1", ())))
+    assert discovery._told(half_way) != discovery._told(followed)
