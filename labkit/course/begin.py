@@ -7,7 +7,8 @@ five seconds to delete one), waits until the server has forgotten it, and makes 
 
 Three facts of the server (1.37) shape the code:
 
-- a definition deleted while objects are left makes its finalizer look again only after 5 s: objects go first;
+- a definition deleted while objects are left makes its finalizer look again only after 5 s: objects go first (where
+  somebody did that before, up to these 5 s are lost);
 - ``Established`` is written before every part of the server knows the type: discovery and the type's own storage are
   waited for one by one, and before that for the old ones to be gone, lest an old answer pass for a new (OpenAPI
   follows within a second; only ``kubectl explain`` needs it, and waits for itself: ``published``);
