@@ -1,0 +1,171 @@
+"""What the resource classes raise, with every part of a message as an attribute.
+
+- ResourceError(ValueError)        a value does not fit its class; all problems of one construction at once
+  - SpecPathError                  a dotted path cannot be walked, or what it names cannot be written
+- DeclarationError(TypeError)      a class or a field says something that cannot mean anything
+
+Inside the package a refused value travels as a Refusal, which knows paths but no class; the public entry that meets
+it turns it into one ResourceError. All errors survive pickling.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+__all__ = [
+    "DeclarationError",
+    "Problem",
+    "Refusal",
+    "ResourceError",
+    "ServerPath",
+    "SpecPathError",
+    "TooDeep",
+    "json_path",
+]
+
+Step = str | int
+
+
+class ServerPath(str):
+    """A path that is already spelled as the API server spells it."""
+
+    __slots__ = ()
+
+
+_PLAIN_KEY = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*")
+_SHOWN = 200
+
+
+def json_path(steps: Iterable[Step]) -> str:
+    """``spec.rows[0].labels[a.b/c]``: dots before plain names, brackets around indexes and every other key."""
+    text = ""
+    for step in steps:
+        if isinstance(step, ServerPath):
+            text += str(step)
+        elif isinstance(step, str) and _PLAIN_KEY.fullmatch(step):
+            text += f".{step}" if text else step
+        else:
+            text += f"[{step}]"
+    return text
+
+
+class Problem(NamedTuple):
+    """One refused value: the *path* to it, why (*message*), and its short text (*value*; empty if it is missing)."""
+
+    path: tuple[Step, ...]
+    message: str
+    value: str = ""
+
+    def __str__(self) -> str:
+        where = json_path(self.path)
+        return f"{where}: {self.message}" if where else self.message
+
+
+class Refusal(Exception):
+    """Carries problems from a coercion to the public entry; *inflated* if a class was being built from a dict."""
+
+    def __init__(self, problems: Sequence[Problem], *, inflated: bool = False) -> None:
+        super().__init__()
+        self.problems = list(problems)
+        self.inflated = inflated
+
+    @classmethod
+    def of(cls, message: str, value: str = "") -> Refusal:
+        return cls([Problem((), message, value)])
+
+    def under(self, step: Step) -> list[Problem]:
+        """The same problems, seen from one level further out."""
+        return [problem._replace(path=(step, *problem.path)) for problem in self.problems]
+
+    @property
+    def reason(self) -> str:
+        """All problems on one line."""
+        return "; ".join(str(problem) for problem in self.problems)
+
+
+class TooDeep(Refusal):
+    """The interpreter's stack ended before the value did."""
+
+    def __init__(self) -> None:
+        super().__init__([Problem((), "is nested too deeply, or contains itself")])
+
+
+class ResourceError(ValueError):
+    """Values that do not fit *class_name*; *problems* has all of them, in the order of the document.
+
+    Each problem has ``path`` (a tuple), ``message`` and ``value``. ``str(error)`` is one line for one problem, else a
+    headline and one line a problem, as the API server lists the causes of a refusal.
+    """
+
+    def __init__(self, class_name: str, problems: Sequence[Problem]) -> None:
+        super().__init__(class_name, tuple(problems))
+        self.class_name = class_name
+        self.problems = tuple(problems)
+
+    def __str__(self) -> str:
+        if len(self.problems) == 1:
+            return f"{self.class_name}: {self.problems[0]}"
+        lines = "".join(f"\n  {problem}" for problem in self.problems)
+        return f"{self.class_name}: {len(self.problems)} problems{lines}"
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths of the problems as text, e.g. ``spec.worker.max``."""
+        return tuple(json_path(problem.path) for problem in self.problems)
+
+
+class SpecPathError(ResourceError):
+    """A path verb failed.
+
+    *spec_path* is the path as text, *segment* the segment it failed at (empty if the whole path is meant), *reason*
+    what comes after the prefix. ``str(error)`` begins with ``spec path 'PATH'``.
+    """
+
+    def __init__(self, class_name: str, spec_path: str, reason: str, *, segment: str = "") -> None:
+        super().__init__(class_name, [Problem(("spec", spec_path), reason)])
+        self.spec_path = spec_path
+        self.segment = segment
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return self.reason if not self.spec_path else f"spec path '{self.spec_path}': {self.reason}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_spec_path_error, (type(self), self.class_name, self.spec_path, self.reason, self.segment))
+
+
+def _spec_path_error(
+    kind: type[SpecPathError], class_name: str, spec_path: str, reason: str, segment: str
+) -> SpecPathError:
+    return kind(class_name, spec_path, reason, segment=segment)
+
+
+class DeclarationError(TypeError):
+    """A class or field declaration means nothing or contradicts another.
+
+    *class_name*, *field* (the JSON key) and *option* are empty where they do not apply; all that apply are in the
+    message. Nothing is left behind by a refused declaration.
+    """
+
+    def __init__(self, message: str, *, class_name: str = "", field: str = "", option: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.class_name = class_name
+        self.field = field
+        self.option = option
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_declaration_error, (type(self), self.message, self.class_name, self.field, self.option))
+
+
+def _declaration_error(
+    kind: type[DeclarationError], message: str, class_name: str, field: str, option: str
+) -> DeclarationError:
+    return kind(message, class_name=class_name, field=field, option=option)
+
+
+def shorten(text: str) -> str:
+    """Text for a message: long values lose their middle."""
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 20]}… ({len(text)} characters)"

@@ -1,0 +1,279 @@
+"""The options of a field, and which of them mean something for which type.
+
+A misspelt option that is silently ignored is a constraint nobody enforces; so every name is checked, for every field,
+while the class is being defined. Nine options are the documented core. The others say what the schema of a
+CustomResourceDefinition can say beyond them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from labkit.resources.errors import DeclarationError
+from labkit.resources.patterns import Pattern, PatternError, PatternUnknown, compile_pattern, pattern_text
+from labkit.resources.values import in_quotes, text_of
+
+if TYPE_CHECKING:
+    from labkit.resources.field import Field
+
+__all__ = ["CORE", "ELEMENT", "KEYWORDS", "KNOWN", "Check", "check_names", "checks_of", "class_name", "refuse"]
+
+CORE = (
+    "required",
+    "default",
+    "enum",
+    "minimum",
+    "maximum",
+    "pattern",
+    "description",
+    "nullable",
+    "preserve_unknown",
+)
+# Option → keyword of the schema, for those that are copied as they are.
+KEYWORDS = {
+    "title": "title",
+    "description": "description",
+    "format": "format",
+    "minimum": "minimum",
+    "exclusive_minimum": "exclusiveMinimum",
+    "maximum": "maximum",
+    "exclusive_maximum": "exclusiveMaximum",
+    "multiple_of": "multipleOf",
+    "min_length": "minLength",
+    "max_length": "maxLength",
+    "pattern": "pattern",
+    "enum": "enum",
+    "min_items": "minItems",
+    "max_items": "maxItems",
+    "unique_items": "uniqueItems",
+    "min_properties": "minProperties",
+    "max_properties": "maxProperties",
+    "list_type": "x-kubernetes-list-type",
+    "list_map_keys": "x-kubernetes-list-map-keys",
+    "map_type": "x-kubernetes-map-type",
+    "rules": "x-kubernetes-validations",
+}
+KNOWN = (*CORE, *sorted({*KEYWORDS, "embedded", "int_or_string", "key", "verbatim"} - set(CORE)))
+
+# What an array or a map hands on to its elements.
+ELEMENT = (
+    "enum",
+    "minimum",
+    "maximum",
+    "exclusive_minimum",
+    "exclusive_maximum",
+    "multiple_of",
+    "pattern",
+    "min_length",
+    "max_length",
+    "format",
+)
+_NUMERIC = ("minimum", "maximum", "exclusive_minimum", "exclusive_maximum", "multiple_of")
+_TEXTUAL = ("pattern", "min_length", "max_length")
+_COUNTS = ("min_length", "max_length", "min_items", "max_items", "min_properties", "max_properties")
+_OF_LISTS = ("min_items", "max_items", "unique_items", "list_type", "list_map_keys")
+_OF_OBJECTS = ("min_properties", "max_properties", "map_type", "embedded")
+_FLAGS = ("nullable", "preserve_unknown", "embedded", "int_or_string", "exclusive_minimum", "exclusive_maximum")
+
+
+class Check(NamedTuple):
+    """A constraint: whether a value *holds*, and what to *say* of one that does not."""
+
+    holds: Callable[[Any], bool]
+    say: Callable[[Any], str]
+
+
+def class_name(cls: type[Any]) -> str:
+    """The name of a class for messages: without the function it was written in."""
+    return cls.__qualname__.rpartition("<locals>.")[2]
+
+
+def refuse(field: Field[Any, Any], message: str, option: str = "") -> NoReturn:
+    """Raise a DeclarationError about *field*; *message* continues "field 'x' of C"."""
+    owner = class_name(field.owner)
+    raise DeclarationError(
+        f"field '{field.key}' of {owner} {message}", class_name=owner, field=field.key, option=option
+    ) from None
+
+
+def check_names(field: Field[Any, Any]) -> None:
+    """Positional junk, unknown options, options given as None: the first of them, sorted by name."""
+    if field.junk:
+        refuse(field, f"got {', '.join(map(repr, field.junk))}; options are written name=value")
+    for option in sorted(field.options):
+        if option not in KNOWN:
+            refuse(field, f"has the unknown option '{option}' (known: {', '.join(KNOWN)})", option)
+        if field.options[option] is None and option != "default":
+            refuse(field, f"has the option '{option}' set to None; an option must not be None", option)
+        if field.options[option] is None:
+            refuse(field, "has the option 'default' set to None; an option must not be None", option)
+
+
+def checks_of(field: Field[Any, Any]) -> list[Check]:
+    """The constraints on one value of a scalar *field*; raises DeclarationError for one that means nothing there."""
+    given = field.options
+    checks: list[Check] = []
+    if "enum" in given:
+        checks.append(_enum(field, given["enum"]))
+    _numbers(field, checks)
+    if any(option in given for option in _TEXTUAL):
+        if not field.textual:
+            option = next(option for option in _TEXTUAL if option in given)
+            refuse(field, f"has the option '{option}', which needs a string type, not {field.kind}", option)
+        _texts(field, checks)
+    return checks
+
+
+def check_places(  # noqa: PLR0912  (one question after the other)
+    field: Field[Any, Any], *, scalar: bool, has_list: bool, has_object: bool
+) -> None:
+    """Refuse options that the shape of *field* has no use for. *scalar*: it, or its elements, are scalars."""
+    given = field.options
+    if not scalar:
+        for option in ELEMENT:
+            if option in given and not (option == "format" and not has_list and not has_object):
+                refuse(field, f"has the option '{option}', which needs a scalar field, not {field.expression}", option)
+    for options, allowed, noun in ((_OF_LISTS, has_list, "a list"), (_OF_OBJECTS, has_object, "a map or an object")):
+        for option in options:
+            if option in given and not allowed:
+                refuse(field, f"has the option '{option}', which needs {noun}, not {field.expression}", option)
+    for option in _COUNTS:
+        if option in given and (type(given[option]) is not int or given[option] < 0):
+            refuse(field, f"has {option}={given[option]!r}; it must be a number from 0", option)
+    for option in _FLAGS:
+        if option in given and type(given[option]) is not bool:
+            refuse(field, f"has {option}={given[option]!r}; it is either True or False", option)
+    for option in ("description", "title", "format"):
+        if option in given and not isinstance(given[option], str):
+            refuse(field, f"has {option}={given[option]!r}; it must be text", option)
+    if "verbatim" in given and not isinstance(given["verbatim"], Mapping):
+        refuse(field, "has a 'verbatim' that is not a dict of schema keywords", "verbatim")
+
+
+def size_checks(field: Field[Any, Any], noun: str) -> list[Check]:
+    """Bounds on the number of items (``noun="items"``) or keys (``noun="properties"``)."""
+    least, most = field.options.get(f"min_{noun}"), field.options.get(f"max_{noun}")
+    checks: list[Check] = []
+    if least is not None and most is not None and least > most:
+        refuse(field, f"has min_{noun}={least}, which exceeds max_{noun}={most}", f"min_{noun}")
+    if least is not None:
+        checks.append(
+            Check(
+                lambda value: len(value) >= least,
+                lambda value: f"has {len(value)} {noun}, fewer than the minimum {least}",
+            )
+        )
+    if most is not None:
+        checks.append(
+            Check(
+                lambda value: len(value) <= most, lambda value: f"has {len(value)} {noun}, more than the maximum {most}"
+            )
+        )
+    return checks
+
+
+def _enum(field: Field[Any, Any], values: Any) -> Check:
+    if field.kind == "Bool":
+        refuse(field, "has an enum, which means nothing on Bool", "enum")
+    if not isinstance(values, (list, tuple)) or not values:
+        refuse(field, "has an enum that is not a non-empty list", "enum")
+    allowed: list[tuple[type, Any]] = []
+    for value in values:
+        typed = (type(value), value)
+        if typed in allowed:
+            refuse(field, f"has an enum with the duplicate {value!r}", "enum")
+        allowed.append(typed)
+    if field.kind != "Num" and all(isinstance(value, str) for value in values):
+        texts = frozenset(values)
+        shown = ", ".join(values)
+        return Check(lambda value: value in texts, lambda value: f"Value {in_quotes(value)} is not one of: {shown}")
+    shown = ", ".join(map(text_of, values))
+    plain = [value for value in values if not isinstance(value, bool)]
+    return Check(
+        lambda value: value in plain and not isinstance(value, bool),
+        lambda value: f"Value {in_quotes(value)} is not one of: {shown}",
+    )
+
+
+def _numbers(field: Field[Any, Any], checks: list[Check]) -> None:
+    given = field.options
+    present = [option for option in _NUMERIC if option in given]
+    if present and not field.numeric:
+        refuse(field, f"has minimum/maximum options, which need a number type, not {field.kind}", present[0])
+    for option in ("minimum", "maximum", "multiple_of"):
+        if option in given and not _is_number(given[option]):
+            refuse(field, f"has {option}={given[option]!r}; minimum and maximum must be numbers", option)
+    least, most = given.get("minimum"), given.get("maximum")
+    if least is not None and most is not None and least > most:
+        refuse(field, f"has the minimum {least}, which exceeds its maximum {most}", "minimum")
+    if least is not None:
+        if given.get("exclusive_minimum"):
+            checks.append(
+                Check(
+                    lambda value: value > least,
+                    lambda value: f"Value {in_quotes(value)} is not above the minimum {least}",
+                )
+            )
+        else:
+            checks.append(
+                Check(
+                    lambda value: value >= least, lambda value: f"Value {in_quotes(value)} is below the minimum {least}"
+                )
+            )
+    if most is not None:
+        if given.get("exclusive_maximum"):
+            checks.append(
+                Check(
+                    lambda value: value < most,
+                    lambda value: f"Value {in_quotes(value)} is not below the maximum {most}",
+                )
+            )
+        else:
+            checks.append(
+                Check(
+                    lambda value: value <= most, lambda value: f"Value {in_quotes(value)} is above the maximum {most}"
+                )
+            )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _texts(field: Field[Any, Any], checks: list[Check]) -> None:
+    """Checks of texts. Where a value may also be an integer (IntOrStr), the server applies them to texts only."""
+    given = field.options
+    least, most = given.get("min_length"), given.get("max_length")
+    if least is not None and most is not None and least > most:
+        refuse(field, f"has min_length={least}, which exceeds max_length={most}", "min_length")
+    if least is not None:
+        checks.append(
+            Check(
+                lambda value: len(value) >= least,
+                lambda value: f"Value {in_quotes(value)} is shorter than the minimum length {least}",
+            )
+        )
+    if most is not None:
+        checks.append(
+            Check(
+                lambda value: len(value) <= most,
+                lambda value: f"Value {in_quotes(value)} is longer than the maximum length {most}",
+            )
+        )
+    if "pattern" in given and (pattern := _pattern(field)):
+        checks.append(
+            Check(pattern.found_in, lambda value: f"Value {in_quotes(value)} does not match the pattern {pattern.text}")
+        )
+
+
+def _pattern(field: Field[Any, Any]) -> Pattern | None:
+    try:
+        text = field.options["pattern"] = pattern_text(field.options["pattern"])
+        return compile_pattern(text)
+    except PatternError as reason:
+        refuse(field, f"has a pattern that does not compile: {reason}", "pattern")
+    except PatternUnknown as reason:
+        field.left_to_server = str(reason)
+        return None

@@ -1,0 +1,108 @@
+"""What a resource class knows about itself, apart from its attributes.
+
+One object beside the class, under a name no field can have, so that a document may use any key. The merged tables of a
+class are made on first use and dropped when the class or one of its bases gets another field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from labkit.resources.field import Field
+from labkit.resources.values import copied
+
+__all__ = ["ClassState", "state_of"]
+
+
+class _Dumps(dict[str, Callable[[Any], Any] | None]):
+    """Key → wire function; None for a value that is its own wire form; undeclared keys are copied one level."""
+
+    def __missing__(self, key: str) -> Callable[[Any], Any]:
+        return copied
+
+
+class ClassState:
+    """The declared fields of one class (*own*), and the merged tables that building and writing use.
+
+    *facts*: what the class statement said beside the fields (rules, description …). *lenient*: read from a server's
+    definition, so that a document is taken as it is. *prelude*: values every object begins with (apiVersion and kind).
+    *envelope*: fields that hold them, which are no fields of the registry. *wire*: see labkit.resources.reading.
+    """
+
+    def __init__(self, cls: type[Any], facts: dict[str, Any], *, lenient: bool) -> None:
+        self.cls = cls
+        self.own: dict[str, Field[Any, Any]] = {}
+        self.facts = facts
+        self.lenient = lenient
+        self.prelude: dict[str, str] = {}
+        self.envelope: dict[str, Field[Any, Any]] = {}
+        self._fields: dict[str, Field[Any, Any]] | None = None
+        self._inherit()
+
+    def _inherit(self) -> None:
+        bases: tuple[Any, ...] = self.cls.__mro__[1:]
+        for base in bases:
+            if isinstance(base.__dict__.get("__labkit__"), ClassState):
+                self.lenient = self.lenient or base.__labkit__.lenient
+                break
+
+    @property
+    def fields(self) -> dict[str, Field[Any, Any]]:
+        """All fields by JSON key: the bases' first, then in the order of declaration; the nearest declaration wins."""
+        if self._fields is None:
+            merged: dict[str, Field[Any, Any]] = {}
+            for base in reversed(self.cls.__mro__):
+                state = base.__dict__.get("__labkit__")
+                if isinstance(state, ClassState):
+                    merged.update(state.own)
+            self._fields = merged
+            self.table: dict[str, Field[Any, Any]] = {**self.envelope, **merged}
+            self.required = tuple(key for key, field in merged.items() if field.enforced)
+            self.dumps = _Dumps({key: field.dump for key, field in self.table.items()})
+            self.aliases = {field.attribute: key for key, field in merged.items() if field.attribute != key}
+        return self._fields
+
+    def changed(self) -> None:
+        """Drop the tables, here and in every subclass."""
+        for cls in self.family():
+            cls.__labkit__._fields = None
+            cls.__labkit__.__dict__.pop("table", None)
+
+    def family(self) -> Iterator[Any]:
+        """The class and all its subclasses."""
+        pending = [self.cls]
+        while pending:
+            cls = pending.pop()
+            yield cls
+            pending.extend(type.__subclasses__(cls))
+
+    def __getattr__(self, name: str) -> Any:
+        # Only reached while the tables are not there: makes them, once.
+        if name in ("table", "required", "dumps", "aliases"):
+            self.__dict__["_fields"] = None
+            _ = self.fields
+            return self.__dict__[name]
+        raise AttributeError(name)
+
+    @property
+    def rules(self) -> list[dict[str, Any]]:
+        """The CEL rules of the bases, then those of the class."""
+        found: list[dict[str, Any]] = []
+        for base in reversed(self.cls.__mro__):
+            state = base.__dict__.get("__labkit__")
+            if isinstance(state, ClassState):
+                found.extend(rule for rule in state.facts.get("rules", ()) if rule not in found)
+        return found
+
+    def fact(self, name: str, default: Any = None) -> Any:
+        """What the class, or the nearest of its bases, says about *name*."""
+        for base in self.cls.__mro__:
+            state = base.__dict__.get("__labkit__")
+            if isinstance(state, ClassState) and name in state.facts:
+                return state.facts[name]
+        return default
+
+
+def state_of(cls: type[Any]) -> ClassState:
+    return cls.__labkit__  # type: ignore[no-any-return]
