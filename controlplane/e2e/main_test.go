@@ -22,19 +22,33 @@ func TestMain(m *testing.M) {
 		os.Exit(parent(os.Args[1:]))
 	}
 	os.Exit(func() int {
-		if program = os.Getenv("LABKIT_CONTROLPLANE"); program == "" {
-			dir, err := os.MkdirTemp("", "controlplane-e2e-")
-			if err != nil {
-				return fail(err)
-			}
-			defer os.RemoveAll(dir)
-			program = filepath.Join(dir, "controlplane")
-			if err := build(program); err != nil {
-				return fail(err)
-			}
+		dir, err := os.MkdirTemp("", "controlplane-e2e-")
+		if err != nil {
+			return fail(err)
+		}
+		defer os.RemoveAll(dir)
+		if err := provide(filepath.Join(dir, "controlplane")); err != nil {
+			return fail(err)
 		}
 		return m.Run()
 	}())
+}
+
+// provide puts the program where any user can run it: some tests are another user than the one who builds.
+func provide(path string) error {
+	program = path
+	if err := os.Chmod(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	given := os.Getenv("LABKIT_CONTROLPLANE")
+	if given == "" {
+		return build(path)
+	}
+	content, err := os.ReadFile(given)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, content, 0o755)
 }
 
 func fail(err error) int {
