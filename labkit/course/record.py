@@ -20,7 +20,7 @@ from labkit.course import notebook
 from labkit.course.environment import kernel_environment
 from labkit.course.kernel import CourseKernel
 from labkit.course.outputs import comparable, merged
-from labkit.errors import NotebookError
+from labkit.errors import CourseError, NotebookError
 
 __all__ = ["normalised", "record"]
 
@@ -32,8 +32,9 @@ _NOT_IN_IDS = re.compile(r"[^a-zA-Z0-9-_]+")
 def record(path: Path, cluster: Cluster, *, progress: Callable[[str], None] = lambda _: None) -> bool:
     """Run every code cell of the notebook at *path* on *cluster* and write its outputs in place, normalised.
 
-    True when the file changed. Raises NotebookError at the first cell that ends with an exception (the file is then
-    left as it was) unless the cell has the tag ``raises-exception``.
+    True when the file changed. Raises NotebookError, and leaves the file as it was, at the first cell that does not
+    end, or ends with an exception without having the tag ``raises-exception``. A picture alone is never news (what is
+    measured draws another each time): to renew one, delete the cell's output first.
     """
     course = notebook.load(path)
     before = path.read_text(encoding="utf-8")
@@ -45,7 +46,10 @@ def record(path: Path, cluster: Cluster, *, progress: Callable[[str], None] = la
             if index not in steps:
                 continue
             progress(steps[index].id)
-            run = kernel.run(steps[index].source)
+            try:
+                run = kernel.run(steps[index].source)
+            except CourseError as error:
+                raise NotebookError(f"{path}: step {steps[index].id} did not end", evidence=str(error)) from error
             if run.error and "raises-exception" not in cell.get("metadata", {}).get("tags", []):
                 raise NotebookError(f"{path}: step {steps[index].id} ended with an exception", evidence=run.error)
             cell["outputs"] = _kept_or_new(cell, run.outputs)
@@ -68,7 +72,7 @@ def normalised(data: Mapping[str, Any], step_ids: Mapping[int, str]) -> str:
         if cell["cell_type"] == "code":
             count += 1
             one["execution_count"] = count
-            one["outputs"] = [_numbered(output, count) for output in cell["outputs"]]
+            one["outputs"] = [_numbered(output, count) for output in merged(cell["outputs"])]
         one["source"] = _lines(cell["source"])
         cells.append(one)
     metadata = {"kernelspec": KERNELSPEC, "labkit": data["metadata"]["labkit"], "language_info": LANGUAGE}
@@ -80,7 +84,7 @@ def _kept_or_new(cell: Mapping[str, Any], outputs: tuple[dict[str, Any], ...]) -
     """The recorded outputs while they say the same (and show the same pictures' presence), else the new ones."""
     old = cell.get("outputs", [])
     same = comparable(old) == comparable(outputs) and _mime_types(old) == _mime_types(outputs)
-    return [dict(output) for output in merged(old if same else outputs)]
+    return list(old if same else outputs)
 
 
 def _mime_types(outputs: Any) -> list[list[str]]:

@@ -19,7 +19,7 @@ SAME = [
     ('"uid":"7c25d8a0-93f2-4db1-8e57-0c1d2b3a4f5e"', '"uid":"00000000-93f2-4db1-8e57-0c1d2b3a4f5e"', "a uid"),
     ("at 2026-11-30T13:08:33Z", "at 2026-12-01T00:00:00.123456+01:00", "a time"),
     ('"resourceVersion":"526"', '"resourceVersion":"71"', "a resource version in JSON"),
-    ("resourceVersion: \"526\"", 'resourceVersion: "71"', "a resource version in YAML"),
+    ('resourceVersion: "526"', 'resourceVersion: "71"', "a resource version in YAML"),
     ("mod revision 526", "mod revision 9", "a revision of etcd"),
     ("https://127.0.0.1:45857/apis", "https://127.0.0.1:1234/apis", "a loopback port"),
     ("localhost:1", "localhost:65000", "a loopback port by name"),
