@@ -66,7 +66,7 @@ def integer(value: Any) -> int:
             return integer(int(value))
         raise _wrong("an integer", value)
     try:
-        return integer(operator.index(value))
+        return integer(int(operator.index(value)))
     except TypeError:
         raise _wrong("an integer", value) from None
 
@@ -76,7 +76,7 @@ def number(value: Any) -> int | float:
         raise _wrong("a number", value)
     try:
         if math.isfinite(value):
-            return value
+            return value if type(value) in (int, float) else float(value) if isinstance(value, float) else int(value)
     except OverflowError:
         pass
     raise Refusal.of(f"Value {in_quotes(value)} is not a finite number", text_of(value))

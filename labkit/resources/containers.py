@@ -44,7 +44,7 @@ class Opaque(Field[Any, Any]):
 
     def compile(self) -> None:
         places(self, has_object=True)
-        self.coerce = check_json
+        self.coerce = _present
         self.read = copied
         self.dump = copied
 
@@ -52,7 +52,14 @@ class Opaque(Field[Any, Any]):
         return {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
     def element(self) -> Callable[[Any], Any]:
-        return self.coerce  # null is JSON
+        return check_json  # null is JSON
+
+
+def _present(value: Any) -> Any:
+    """Null is JSON, but as the value of a field it means absence."""
+    if value is None:
+        raise Refusal.of("expected JSON, got null")
+    return check_json(value)
 
 
 class _Rows(Field[Any, Any]):
@@ -181,10 +188,22 @@ class List(_Container[E, V]):
         def coerce(value: Any) -> Any:
             if type(value) is not list and not isinstance(value, (list, tuple)):
                 raise Refusal.of(f"expected {kind_of}, got {described(value)}", text_of(value))
-            try:
-                return [one(element) for element in value]
-            except Refusal:
-                raise _all(enumerate(value), one) from None
+            kept: list[Any] = []
+            problems: list[Problem] = []
+            inflated = False
+            rest = iter(value)
+            while True:  # once, and once more after each refused element: none is tried twice
+                try:
+                    for element in rest:
+                        kept.append(one(element))  # noqa: PERF401  (what was kept must outlive a refusal)
+                    break
+                except Refusal as refusal:
+                    problems.extend(refusal.under(len(kept)))
+                    inflated = inflated or refusal.inflated
+                    kept.append(None)
+            if problems:
+                raise Refusal(problems, inflated=inflated)
+            return kept
 
         self.coerce = constrained(coerce, [] if self.lenient else size_checks(self, "items"))
         self.read = lambda value: [read(element) for element in value] if isinstance(value, list) else copied(value)
@@ -266,7 +285,9 @@ def _keys(value: Any, field: Field[Any, Any]) -> None:
     if type(value) is not dict and not isinstance(value, Mapping):
         raise Refusal.of(f"expected a map of {field.item.expression}, got {described(value)}", text_of(value))
     for key in value:
-        if type(key) is not str and not isinstance(key, str):
+        if type(key) is str and key.isascii():
+            continue
+        if not isinstance(key, str):
             raise Refusal.of(f"has the key {described(key)}; keys of JSON are strings")
         if unpaired(key):
             raise Refusal.of(f"has a key with half of a surrogate pair: {in_quotes(key)}")
@@ -280,10 +301,19 @@ def _values(field: Map[Any, Any]) -> Callable[[Any], Any]:
 
     def coerce(value: Any) -> Any:
         _keys(value, field)
-        try:
-            return {key: one(element) for key, element in value.items() if element is not None or keep_null}
-        except Refusal:
-            raise _all(((k, v) for k, v in value.items() if v is not None or keep_null), one) from None
+        kept: dict[str, Any] = {}
+        problems: list[Problem] = []
+        inflated = False
+        for key, element in value.items():
+            try:
+                if element is not None or keep_null:
+                    kept[key] = one(element)
+            except Refusal as refusal:
+                problems.extend(refusal.under(key))
+                inflated = inflated or refusal.inflated
+        if problems:
+            raise Refusal(problems, inflated=inflated)
+        return kept
 
     return coerce
 
@@ -336,19 +366,6 @@ def _action(text: str, module: str, line: int) -> str:
     return "default"
 
 
-def _all(values: Any, one: Callable[[Any], Any]) -> Refusal:
-    """Every problem of every element, each with its index or key."""
-    problems: list[Problem] = []
-    inflated = False
-    for step, element in values:
-        try:
-            one(element)
-        except Refusal as refusal:
-            problems.extend(refusal.under(step))
-            inflated = inflated or refusal.inflated
-    return Refusal(problems, inflated=inflated)
-
-
 @register_kind
 class Object(Field[N, V]):
     """A value of another resource class: ``Object(Worker)``, or ``Object("Worker")`` for one that is written later.
@@ -394,7 +411,8 @@ class Object(Field[N, V]):
         self.dump = copied
 
     def _use(self, target: type[Node]) -> None:
-        self.target, self.coerce, self.read = target, target._build, target._read
+        self.target, self.read = target, target._read
+        self.coerce = target._builder()
 
     def _late_coerce(self, value: Any) -> Any:
         return self.resolved()._build(value)
@@ -409,6 +427,12 @@ class Object(Field[N, V]):
                 self.found = names.resolve(self.target, self.owner, self.key)
             return self.found
         return self.target  # type: ignore[no-any-return]
+
+    def element(self) -> Callable[[Any], Any]:
+        if getattr(self.target, "takes_null", False):
+            coerce = self.coerce
+            return lambda value: None if value is None else coerce(value)
+        return super().element()
 
     def check_default(self) -> None:
         """Nothing: a dict is no instance, and the server checks it against the schema."""
@@ -447,7 +471,7 @@ class Struct(Field[Any, Any]):
         if not isinstance(self.inner, dict):
             refuse(self, f"has the type Struct({self.inner!r}); the fields of a struct are a dict")
         self.target = make_inner(self)
-        self.coerce, self.read, self.dump = self.target._build, self.target._read, copied
+        self.coerce, self.read, self.dump = self.target._builder(), self.target._read, copied
 
     def resolved(self) -> type[Resource]:
         return self.target  # type: ignore[no-any-return]

@@ -5,6 +5,7 @@ The modules below them (coercion, paths) need to tell a typed value from plain d
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 __all__ = ["Node"]
@@ -21,8 +22,17 @@ class Node:
         raise NotImplementedError
 
     @classmethod
+    def _builder(cls) -> Callable[[Any], Any]:
+        """The function that fields of this class check their values with."""
+        return cls._build
+
+    @classmethod
     def _read(cls, value: Any) -> Any:
         """An instance of what a server sent, taken as it is; *value* itself if it has not even the right shape."""
+        raise NotImplementedError
+
+    def _text(self) -> str:
+        """The wire form as JSON text; raises KeyError or TypeError where only the general way can tell."""
         raise NotImplementedError
 
     def _dump(self) -> Any:

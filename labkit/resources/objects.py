@@ -8,10 +8,11 @@ written back differs in nothing but what the caller changed.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
 from labkit.resources import names
+from labkit.resources.building import builder_of, not_an_object, read_values
 from labkit.resources.containers import Struct
 from labkit.resources.declaring import declare_field
 from labkit.resources.errors import DeclarationError, Problem, Refusal, ResourceError, TooDeep
@@ -20,8 +21,8 @@ from labkit.resources.names import attribute_of
 from labkit.resources.node import Node
 from labkit.resources.options import class_name
 from labkit.resources.state import ClassState, state_of
-from labkit.resources.strictness import is_strict, undeclared
-from labkit.resources.values import check_json, copied, described, in_quotes, text_of, unpaired
+from labkit.resources.values import check_json, copied, described, text_of, unpaired
+from labkit.resources.writing import ENCODER, Writers
 from labkit.resources.yaml import as_yaml
 
 __all__ = ["Resource", "ResourceMeta", "make_inner"]
@@ -36,8 +37,6 @@ FACTS = (
     "embedded",
     "verbatim",
 )
-
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 class _Body(dict[str, Any]):
@@ -101,6 +100,7 @@ class ResourceMeta(type):
                     option=fact,
                 )
         state = ClassState(cls, {fact: copied(value) for fact, value in facts.items()}, lenient=lenient)
+        state.build = builder_of(cls, state)
         type.__setattr__(cls, "__labkit__", state)
         cls.__made__()
         for attribute, plan in body.plans.items():
@@ -173,11 +173,11 @@ class Resource(Node, metaclass=ResourceMeta):
         try:
             state = state_of(type(self))
             if document is not None and not isinstance(document, Mapping):
-                raise _not_an_object(type(self), document)
+                raise not_an_object(type(self), document)
             if document is not None and state.lenient and not fields:
                 self._values = read_values(state, document)
             else:
-                self._values = build_values(state, _given(state, document, fields))
+                self._values = state.build(_given(state, document, fields))._values
         except Refusal as refusal:
             __tracebackhide__ = True
             error = ResourceError(class_name(type(self)), refusal.problems)
@@ -195,7 +195,7 @@ class Resource(Node, metaclass=ResourceMeta):
         """
         try:
             if not isinstance(document, Mapping):
-                raise _not_an_object(cls, document)
+                raise not_an_object(cls, document)
             return cls._read(document) if state_of(cls).lenient else cls._build(document)  # type: ignore[no-any-return]
         except Refusal as refusal:
             __tracebackhide__ = True
@@ -220,16 +220,11 @@ class Resource(Node, metaclass=ResourceMeta):
 
     @classmethod
     def _build(cls, value: Any) -> Any:
-        if type(value) is not dict:
-            if isinstance(value, cls):
-                return value
-            if isinstance(value, Resource):
-                value = value._dump()
-            elif not isinstance(value, Mapping):
-                raise _not_an_object(cls, value)
-        made = _new(cls)
-        made._values = build_values(cls.__labkit__, value)  # type: ignore[attr-defined]
-        return made
+        return state_of(cls).build(value)
+
+    @classmethod
+    def _builder(cls) -> Callable[[Any], Any]:
+        return state_of(cls).build
 
     @classmethod
     def _read(cls, value: Any) -> Any:
@@ -246,6 +241,15 @@ class Resource(Node, metaclass=ResourceMeta):
             dump = dumps[key]
             wire[key] = value if dump is None or value is None else dump(value)
         return wire
+
+    def _text(self) -> str:
+        state = self.__labkit__  # type: ignore[attr-defined]
+        writers = (state.table and state.writers) or _writers(state)
+        parts = []
+        for key, value in self._values.items():
+            prefix, write = writers[key]
+            parts.append(prefix + write(value) if value is not None else prefix + "null")
+        return "{" + ",".join(parts) + "}"
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form: plain dicts and lists of JSON values, in the order of the document.
@@ -266,18 +270,14 @@ class Resource(Node, metaclass=ResourceMeta):
         That happens only if free JSON was changed directly to something JSON cannot write; the path is in the error.
         """
         try:
-            wire = self._dump()
-            if indent is None:
-                text = _ENCODER.encode(wire)
-            else:
-                text = json.dumps(wire, ensure_ascii=False, allow_nan=False, indent=indent)
+            text = _json_text(self, indent)
             if not unpaired(text):
                 return text
-            error = _not_json(self, wire, "cannot be written as JSON")
+            error = _not_json(self, "cannot be written as JSON")
         except RecursionError:
             error = ResourceError(class_name(type(self)), TooDeep().problems)
         except (TypeError, ValueError) as reason:
-            error = _not_json(self, wire, f"cannot be written as JSON: {reason}")
+            error = _not_json(self, f"cannot be written as JSON: {reason}")
         __tracebackhide__ = True
         raise error
 
@@ -325,68 +325,6 @@ class Resource(Node, metaclass=ResourceMeta):
 _new = Resource.__new__
 
 
-def build_values(state: ClassState, document: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of an object of *document*, every field checked; a Refusal has all problems."""
-    table = state.table
-    values: dict[str, Any] = {}
-    if state.prelude and "kind" not in document and "apiVersion" not in document:
-        values.update(state.prelude)
-    problems: list[Problem] | None = None
-    for key, value in document.items():
-        field = table.get(key)
-        try:
-            if field is None:
-                values[key] = _undeclared(state, key, value)
-            elif value is not None:
-                values[key] = field.coerce(value)
-            elif field.nullable:
-                values[key] = None
-        except Refusal as refusal:
-            problems = problems or []
-            problems.extend(refusal.problems if field is None and not isinstance(key, str) else refusal.under(key))
-    for key in state.required:
-        if key not in values and not (problems and any(problem.path[:1] == (key,) for problem in problems)):
-            problems = problems or []
-            problems.append(Problem((key,), f"is required by {class_name(state.cls)} and missing"))
-    if problems:
-        raise Refusal(problems, inflated=True)
-    for key, value in state.prelude.items():
-        values.setdefault(key, value)
-    return values
-
-
-def read_values(state: ClassState, document: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of an object as a server sent it: nothing is refused, dropped or converted."""
-    table = state.table
-    values: dict[str, Any] = {}
-    if state.prelude and "kind" not in document and "apiVersion" not in document:
-        values.update(state.prelude)
-    for key, value in document.items():
-        field = table.get(key)
-        if field is None:
-            values[key] = _undeclared(state, key, value)
-        elif key in state.envelope:
-            try:
-                values[key] = field.coerce(value)
-            except Refusal as refusal:
-                raise Refusal(refusal.under(key)) from None
-        else:
-            values[key] = None if value is None else field.read(value)
-    for key, value in state.prelude.items():
-        values.setdefault(key, value)
-    return values
-
-
-def _undeclared(state: ClassState, key: str, value: Any) -> Any:
-    if is_strict() and isinstance(key, str):
-        raise Refusal.of(undeclared(key, class_name(state.cls), state.fields))
-    if not isinstance(key, str):
-        raise Refusal.of(f"has the key {described(key)}; keys of JSON are strings")
-    if unpaired(key):
-        raise Refusal.of(f"has a key with half of a surrogate pair: {in_quotes(key)}")
-    return check_json(value)
-
-
 def _given(state: ClassState, document: Mapping[str, Any] | None, fields: dict[str, Any]) -> Mapping[str, Any]:
     """The document of a constructor call: keyword names may be attributes."""
     aliases = state.aliases if state._fields is not None or state.table else {}
@@ -403,15 +341,24 @@ def _given(state: ClassState, document: Mapping[str, Any] | None, fields: dict[s
     return {**document, **fields} if fields else document
 
 
-def _not_an_object(cls: type[Any], value: Any) -> Refusal:
-    message = f"expected an object of class {class_name(cls)}, got {described(value)}"
-    return Refusal.of(message, text_of(value))
+def _writers(state: ClassState) -> Writers:
+    state.writers = Writers(state.table)
+    return state.writers  # type: ignore[no-any-return]
 
 
-def _not_json(obj: Resource, wire: Any, otherwise: str) -> ResourceError:
+def _json_text(obj: Resource, indent: int | None) -> str:
+    if indent is not None:
+        return json.dumps(obj._dump(), ensure_ascii=False, allow_nan=False, indent=indent)
+    try:
+        return obj._text()
+    except (KeyError, TypeError, AttributeError):
+        return ENCODER.encode(obj._dump())
+
+
+def _not_json(obj: Resource, otherwise: str) -> ResourceError:
     problems = [Problem((), otherwise)]
     try:
-        check_json(wire)
+        check_json(obj._dump())
     except Refusal as refusal:
         problems = refusal.problems
     return ResourceError(class_name(type(obj)), problems)

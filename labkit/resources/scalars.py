@@ -15,7 +15,8 @@ from labkit.resources import coercions
 from labkit.resources.coercions import QUANTITY
 from labkit.resources.field import Field, constrained, places, register_kind
 from labkit.resources.options import checks_of
-from labkit.resources.values import copied
+from labkit.resources.patterns import compile_pattern
+from labkit.resources.values import INT64_MAX, INT64_MIN, copied
 
 __all__ = ["QUANTITY", "Bool", "Int", "IntOrStr", "Num", "Quantity", "Scalar", "Str", "Time"]
 
@@ -71,13 +72,17 @@ class Scalar(Field[E, V]):
         checks = checks_of(self)
         wire = self.wire
         self.dump = wire
-        self.coerce = constrained(self.base, checks, wire)
+        self.coerce = self.quick(constrained(self.base, checks, wire))
         self.read = copied
         if self.lenient:
             self.dump = None
             if wire is not None:
                 checked = self.coerce
                 self.coerce = lambda value: wire(checked(value))
+
+    def quick(self, coerce: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """*coerce*, with a short way for the values that need no second look."""
+        return coerce
 
     @property
     def wire(self) -> Callable[[Any], Any] | None:
@@ -115,6 +120,16 @@ class Str(Scalar[str, V]):
         def __set__(self, obj: Any, value: V | float) -> None: ...
 
     base = staticmethod(coercions.text)
+
+    def quick(self, coerce: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        constraints = {"enum", "pattern", "min_length", "max_length"} & set(self.options)
+        if constraints == {"enum"}:
+            texts = frozenset(value for value in self.options["enum"] if isinstance(value, str))
+            return lambda value: value if type(value) is str and value in texts else coerce(value)
+        if constraints == {"pattern"} and not self.left_to_server:
+            found = compile_pattern(self.options["pattern"]).automaton.search
+            return lambda value: value if type(value) is str and value.isascii() and found(value) else coerce(value)
+        return coerce
 
     @property
     def wire(self) -> Callable[[Any], Any]:
@@ -158,6 +173,13 @@ class Int(Scalar[int, V]):
         def __set__(self, obj: Any, value: V) -> None: ...
 
     base = staticmethod(coercions.integer)
+
+    def quick(self, coerce: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        if {"enum", "exclusive_minimum", "exclusive_maximum"} & set(self.options):
+            return coerce
+        least, most = self.options.get("minimum", INT64_MIN), self.options.get("maximum", INT64_MAX)
+        least, most = max(least, INT64_MIN), min(most, INT64_MAX)
+        return lambda value: value if type(value) is int and least <= value <= most else coerce(value)
 
     def schema_parts(self) -> dict[str, Any]:
         return {"type": "integer"}

@@ -7,10 +7,14 @@ class are made on first use and dropped when the class or one of its bases gets 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
+from labkit.resources.errors import Refusal
 from labkit.resources.field import Field
-from labkit.resources.values import copied
+from labkit.resources.options import class_name
+from labkit.resources.strictness import is_strict, undeclared
+from labkit.resources.values import check_json, copied, described, in_quotes, unpaired
 
 __all__ = ["ClassState", "state_of"]
 
@@ -20,6 +24,17 @@ class _Dumps(dict[str, Callable[[Any], Any] | None]):
 
     def __missing__(self, key: str) -> Callable[[Any], Any]:
         return copied
+
+
+class _Coerces(dict[str, Callable[[Any], Any]]):
+    """Key → what checks its value; an undeclared key is handed to *undeclared* with its value."""
+
+    def __init__(self, table: dict[str, Field[Any, Any]], undeclared: Callable[[str, Any], Any]) -> None:
+        super().__init__({key: field.coerce for key, field in table.items()})
+        self.undeclared = undeclared
+
+    def __missing__(self, key: str) -> Callable[[Any], Any]:
+        return partial(self.undeclared, key)
 
 
 class ClassState:
@@ -35,6 +50,7 @@ class ClassState:
         self.own: dict[str, Field[Any, Any]] = {}
         self.facts = facts
         self.lenient = lenient
+        self.build: Callable[[Any], Any]  # see labkit.resources.objects
         self.prelude: dict[str, str] = {}
         self.envelope: dict[str, Field[Any, Any]] = {}
         self._fields: dict[str, Field[Any, Any]] | None = None
@@ -60,6 +76,8 @@ class ClassState:
             self.table: dict[str, Field[Any, Any]] = {**self.envelope, **merged}
             self.required = tuple(key for key, field in merged.items() if field.enforced)
             self.dumps = _Dumps({key: field.dump for key, field in self.table.items()})
+            self.coerces = _Coerces(self.table, self.undeclared)
+            self.writers: Any = None  # made by the first to_json
             self.aliases = {field.attribute: key for key, field in merged.items() if field.attribute != key}
         return self._fields
 
@@ -67,7 +85,8 @@ class ClassState:
         """Drop the tables, here and in every subclass."""
         for cls in self.family():
             cls.__labkit__._fields = None
-            cls.__labkit__.__dict__.pop("table", None)
+            for name in ("table", "coerces", "dumps"):
+                cls.__labkit__.__dict__.pop(name, None)
 
     def family(self) -> Iterator[Any]:
         """The class and all its subclasses."""
@@ -79,11 +98,21 @@ class ClassState:
 
     def __getattr__(self, name: str) -> Any:
         # Only reached while the tables are not there: makes them, once.
-        if name in ("table", "required", "dumps", "aliases"):
+        if name in ("table", "required", "dumps", "aliases", "coerces"):
             self.__dict__["_fields"] = None
             _ = self.fields
             return self.__dict__[name]
         raise AttributeError(name)
+
+    def undeclared(self, key: str, value: Any) -> Any:
+        """The value to keep for a key that no field claims; a Refusal in strict mode, or if it is not JSON."""
+        if not isinstance(key, str):
+            raise Refusal.of(f"has the key {described(key)}; keys of JSON are strings")
+        if is_strict():
+            raise Refusal.of(undeclared(key, class_name(self.cls), self.fields))
+        if unpaired(key):
+            raise Refusal.of(f"has a key with half of a surrogate pair: {in_quotes(key)}")
+        return check_json(value)
 
     @property
     def rules(self) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from labkit.resources.node import Node
 from labkit.resources.options import class_name
 from labkit.resources.scalars import Str
 from labkit.resources.values import check_json, copied, described, text_of, unpaired
+from labkit.resources.writing import ENCODER
 
 __all__ = ["JSON", "SchemaOrArray", "SchemaOrBool", "SchemaOrStringArray", "Union"]
 
@@ -28,6 +29,7 @@ class Union(Node):
     __slots__ = ("value",)
 
     empty: ClassVar[Any] = None  # the wire form of a union that holds nothing
+    takes_null: ClassVar[bool] = False  # whether null is a value, where it stands as an element
 
     def __init__(self, value: Any = None) -> None:
         try:
@@ -54,6 +56,8 @@ class Union(Node):
     def _build(cls, value: Any) -> Any:
         if isinstance(value, cls):
             return value
+        if value is None:
+            raise Refusal.of(f"expected a value for {cls.__name__}, got null")
         if isinstance(value, Union):
             value = value._dump()
         made = cls()
@@ -78,6 +82,9 @@ class Union(Node):
         if isinstance(value, list):
             return [one._dump() if isinstance(one, Node) else one for one in value]
         return copied(value)
+
+    def _text(self) -> str:
+        return ENCODER.encode(self._dump())
 
     def to_dict(self) -> Any:
         """The bare wire value."""
@@ -108,6 +115,7 @@ class JSON(Union):
     """
 
     __slots__ = ()
+    takes_null = True
 
     @classmethod
     def _held(cls, value: Any) -> Any:

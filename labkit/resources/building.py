@@ -1,0 +1,109 @@
+"""Making an object of a document: checked, as a person's work, or taken as it is, as a server's.
+
+Checked building is the hot path of the package, so each class has one function for it with what it needs at hand. Every
+value is tried exactly once, refused or not: a document that is wrong at the bottom of many levels costs no more than a
+right one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from labkit.resources.errors import Problem, Refusal
+from labkit.resources.node import Node
+from labkit.resources.options import class_name
+from labkit.resources.state import ClassState
+from labkit.resources.values import described, text_of
+
+__all__ = ["builder_of", "not_an_object", "read_values"]
+
+
+def builder_of(cls: Any, state: ClassState) -> Callable[[Any], Any]:
+    """The function from a document, or from another object, to an instance of *cls*; it raises Refusal."""
+    new = object.__new__
+
+    def build(document: Any) -> Any:
+        if type(document) is not dict:
+            if isinstance(document, cls):
+                return document
+            document = _document(cls, document)
+        prelude = state.prelude
+        coerces = state.coerces
+        values: dict[str, Any] = {}
+        if prelude and "kind" not in document and "apiVersion" not in document:
+            values.update(prelude)
+        problems: list[Problem] | None = None  # made when there is one
+        for key, value in document.items():
+            try:
+                values[key] = coerces[key](value)
+            except Refusal as refusal:
+                if value is None and _is_absence(state, key, values):
+                    continue
+                problems = problems or []
+                problems.extend(refusal.under(key) if isinstance(key, str) else refusal.problems)
+        for key in state.required:
+            if key not in values:
+                problems = _missing(cls, key, problems)
+        if problems:
+            raise Refusal(problems, inflated=True)
+        for key in prelude:
+            if key not in values:
+                values[key] = prelude[key]
+        made = new(cls)
+        made._values = values
+        return made
+
+    return build
+
+
+def _document(cls: type[Any], value: Any) -> Mapping[str, Any]:
+    if isinstance(value, Node):
+        value = value._dump()
+    if not isinstance(value, Mapping):
+        raise not_an_object(cls, value)
+    return value
+
+
+def _is_absence(state: ClassState, key: Any, values: dict[str, Any]) -> bool:
+    """Whether null stands for the absence of a declared field; for a nullable one it is noted as a value."""
+    field = state.table.get(key) if isinstance(key, str) else None
+    if field is None or key in state.envelope:
+        return False
+    if field.nullable:
+        values[key] = None
+    return True
+
+
+def _missing(cls: type[Any], key: str, problems: list[Problem] | None) -> list[Problem]:
+    """A required field that is not there, unless it was there and was refused."""
+    if problems and any(problem.path[:1] == (key,) for problem in problems):
+        return problems
+    return [*(problems or ()), Problem((key,), f"is required by {class_name(cls)} and missing")]
+
+
+def not_an_object(cls: type[Any], value: Any) -> Refusal:
+    message = f"expected an object of class {class_name(cls)}, got {described(value)}"
+    return Refusal.of(message, text_of(value))
+
+
+def read_values(state: ClassState, document: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of an object as a server sent it: nothing is refused, dropped or converted."""
+    table = state.table
+    values: dict[str, Any] = {}
+    if state.prelude and "kind" not in document and "apiVersion" not in document:
+        values.update(state.prelude)
+    for key, value in document.items():
+        field = table.get(key)
+        if field is None:
+            values[key] = state.undeclared(key, value)
+        elif key in state.envelope:
+            try:
+                values[key] = field.coerce(value)
+            except Refusal as refusal:
+                raise Refusal(refusal.under(key)) from None
+        else:
+            values[key] = None if value is None else field.read(value)
+    for key, value in state.prelude.items():
+        values.setdefault(key, value)
+    return values
