@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import json
 import re
+import ssl
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 from urllib.parse import quote, urlencode
 
 from labkit.cluster.base import Cluster
-from labkit.errors import ApiError, ClusterGone, ClusterStartError
+from labkit.errors import ApiError, ClusterGone, ClusterStartError, WaitTimeout
 from labkit.waiting import Seen, wait_for
 
-__all__ = ["AGGREGATED_DISCOVERY", "Api", "ApiResponse", "Resource"]
+__all__ = ["AGGREGATED_DISCOVERY", "Api", "ApiResponse", "Resource", "why_unanswered"]
 
 AGGREGATED_DISCOVERY = (
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
@@ -27,6 +29,8 @@ AGGREGATED_DISCOVERY = (
 """Accept header with which ``/api`` and ``/apis`` answer all groups, versions and resources at once."""
 
 _PAGE = 500
+_PROBE_LIMIT_S = 5.0
+_VERDICT_LIMIT_S = 15.0
 _WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 
 
@@ -228,26 +232,20 @@ class Api:
 
     def _connected(self) -> Any:
         if self._client is None:
-            from kubernetes import client, config
             from kubernetes.config.config_exception import ConfigException
 
             try:
-                settings: Any = client.Configuration()
-                load: Any = config.load_kube_config
-                load(str(self._cluster.kubeconfig), self._cluster.context, settings, persist_config=False)
+                self._client = _client(self._cluster)
             except (ConfigException, OSError) as cause:
                 raise ClusterStartError(
                     "the cluster's kubeconfig cannot be used",
                     evidence=f"{self._cluster.kubeconfig}: {cause}",
                     next_act="labkit doctor",
                 ) from cause
-            settings.retries = False
-            self._client = client.ApiClient(settings)
-            self._client.user_agent = "labkit"
         return self._client
 
     def _unanswered(self, method: str, path: str, cause: Exception) -> ClusterGone:
-        known = self._cluster.gone() if self._diagnose else None
+        known = why_unanswered(self._cluster) if self._diagnose else None
         return known or ClusterGone(
             "the API server did not answer", evidence=f"{method} {path}: {cause}", next_act="try once more"
         )
@@ -263,6 +261,59 @@ class Api:
             )
         decoded: dict[str, Any] = answer.json
         return decoded
+
+
+def _client(cluster: Cluster) -> Any:
+    """The official client on the cluster's kubeconfig.
+
+    It writes inline certificates and keys to files and reads them at each connection; a killed kernel would leave
+    them. Here they are read once, into memory, and the files are gone before the first request.
+    """
+    from kubernetes import client, config
+
+    settings: Any = client.Configuration()
+    load: Any = config.load_kube_config
+    with tempfile.TemporaryDirectory(prefix="labkit-") as files:
+        load(str(cluster.kubeconfig), cluster.context, settings, persist_config=False, temp_file_path=files)
+        identity = ssl.create_default_context(cafile=settings.ssl_ca_cert)
+        if settings.cert_file:
+            identity.load_cert_chain(settings.cert_file, settings.key_file)
+    if not settings.verify_ssl:
+        identity.check_hostname = False
+    settings.ssl_ca_cert = settings.cert_file = settings.key_file = None
+    settings.retries = False
+    made = client.ApiClient(settings)
+    made.rest_client.pool_manager.connection_pool_kw["ssl_context"] = identity
+    made.user_agent = "labkit"
+    return made
+
+
+def why_unanswered(cluster: Cluster) -> ClusterGone | None:
+    """After a request that got no answer: why the cluster is gone, or None when it answers (again).
+
+    A server that is dying refuses connections before its process has ended, so this waits until one or the other is
+    certain, for some seconds at most.
+    """
+
+    def look() -> Seen[ClusterGone]:
+        gone = cluster.gone()
+        if gone is not None:
+            return Seen(True, "gone", gone)
+        try:
+            with Api(cluster, timeout_s=_PROBE_LIMIT_S, diagnose=False) as api:
+                answer = api.raw("GET", "/readyz")
+        except ClusterGone as unanswered:
+            return Seen(False, unanswered.evidence)
+        return Seen(answer.ok, f"not ready: {answer.text.strip()[:200]}")
+
+    try:
+        return wait_for("the cluster to answer", look, limit_s=_VERDICT_LIMIT_S)
+    except WaitTimeout as cause:
+        return ClusterGone(
+            "the API server does not answer",
+            evidence=cause.evidence,
+            next_act="try once more; labkit doctor shows what runs",
+        )
 
 
 def _resources(discovery: dict[str, Any]) -> Iterator[Resource]:

@@ -142,7 +142,7 @@ class EmbeddedCluster:
         if status == 0 or not self._state_dir.is_dir():
             return ClusterGone("the embedded control plane was stopped", evidence=words, next_act=self._again())
         complaints = self._child.complaints() if self._child is not None else ()
-        lines = (words, *complaints, *process.last_lines(self._state_dir))
+        lines = (words, *(complaints or process.last_lines(self._state_dir)))
         return ClusterGone("the embedded control plane died", evidence="\n".join(lines), next_act=self._again())
 
     def etcd_range(

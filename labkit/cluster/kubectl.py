@@ -24,6 +24,7 @@ from typing import Any
 import yaml
 
 from labkit.cluster import system, tools
+from labkit.cluster.api import why_unanswered
 from labkit.cluster.base import Cluster
 from labkit.errors import ClusterGone, CommandError, CommandTimeout
 
@@ -42,7 +43,7 @@ _STOP_LIMIT_S = 2.0
 
 _WARNING = "Warning: "
 _UNANSWERED = re.compile(
-    r"connection to the server|connection re(fused|set)|connect: |: EOF|i/o timeout|TLS handshake|no such host"
+    r"connection to the server|connection re(fused|set)|connect: |\bEOF\b|i/o timeout|TLS handshake|no such host"
 )
 
 
@@ -220,4 +221,4 @@ def diagnose(result: KubectlResult, cluster: Cluster) -> ClusterGone | None:
     """The truth behind a "connection refused": why the cluster is gone, or None when the result stands as it is."""
     if result.ok or not _UNANSWERED.search(result.stderr):
         return None
-    return cluster.gone()
+    return why_unanswered(cluster)

@@ -43,6 +43,8 @@ STOP_LIMIT_S = 5.0
 """The control plane promises to stop within 3 s."""
 
 _SHOWN_LINES = 5
+_CRASHES = ("panic: ", "fatal error: ")
+"""How a crash of a Go program begins; hundreds of lines of stacks follow."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +124,10 @@ class ControlPlane:
         return _read_all(self._output)
 
     def complaints(self) -> tuple[str, ...]:
-        """The last lines it has printed on standard error."""
-        return tuple(_read_all(self._errors).splitlines()[-_SHOWN_LINES:])
+        """What it has printed on standard error: the beginning of a crash, else the last lines."""
+        lines = _read_all(self._errors).splitlines()
+        crash = next((number for number, line in enumerate(lines) if line.startswith(_CRASHES)), None)
+        return tuple(lines[crash : crash + _SHOWN_LINES] if crash is not None else lines[-_SHOWN_LINES:])
 
     def stop(self, limit_s: float = STOP_LIMIT_S) -> None:
         """Close its standard input, or ask it to end; insist when *limit_s* has passed. Returns when it has ended."""

@@ -72,13 +72,13 @@ def test_a_taken_port_is_named(home: Path) -> None:
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 2 MiB."""
+def small_disk(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
+    """A file system of its own, of the size a test is parametrised with."""
     if os.geteuid() != 0 or sys.platform != "linux":
         pytest.skip("mounting a small tmpfs needs root on Linux")
     place = tmp_path / "small"
     place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "labkit-test", str(place)]
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={request.param}", "labkit-test", str(place)]
     done = subprocess.run(mount, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         pytest.skip(f"this machine does not let root mount: {done.stderr.strip()}")
@@ -86,12 +86,39 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(place)], check=True)
 
 
+@pytest.mark.parametrize("small_disk", ["2m"], indirect=True)
 def test_a_full_disk_is_told_and_leaves_no_process(small_disk: Path) -> None:
     cluster = EmbeddedCluster(small_disk / "state", owner=Owner.HELD)
     with pytest.raises(ClusterStartError, match="no space left on device") as caught:
         cluster.start()
     assert "exit status" in caught.value.evidence
     nothing_left(cluster.state_dir)
+
+
+@pytest.mark.parametrize("small_disk", ["100m"], indirect=True)
+def test_a_disk_that_fills_up_later_is_the_reason_told_for_the_death(small_disk: Path) -> None:
+    cluster = EmbeddedCluster(small_disk / "state", owner=Owner.HELD)
+    cluster.start()
+    try:
+        fill(small_disk / "filling")
+        big = "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: big-}\ndata: {a: %s}\n" % ("x" * 900_000)
+        made = [Kubectl(cluster).run(["create", "-f", "-"], stdin=big)]
+        while made[-1].ok:
+            made.append(Kubectl(cluster).run(["create", "-f", "-"], stdin=big))
+            assert len(made) < 100, "a disk of 100 MB took it all"
+        told = diagnose(made[-1], cluster)
+    finally:
+        cluster.stop()
+    assert told is not None, made[-1].text
+    assert told.state == "the embedded control plane died"
+    assert "no space left on device" in told.evidence
+    nothing_left(cluster.state_dir)
+
+
+def fill(path: Path) -> None:
+    with path.open("wb", buffering=0) as file, pytest.raises(OSError, match="No space left"):
+        while True:
+            file.write(b"x" * 65536)
 
 
 def test_a_state_directory_that_cannot_be_made_is_told(tmp_path: Path) -> None:
