@@ -28,6 +28,7 @@ from labkit.errors import ManifestError
 
 if TYPE_CHECKING:
     from labkit.cluster import ClusterInfo
+    from labkit.cluster.claim import CourseName
     from labkit.observe.cleanup import CleanUp
     from labkit.observe.cost import DefinitionsCost, Through
     from labkit.observe.definition import Definition
@@ -69,7 +70,7 @@ def begin(section: str) -> Lab:
         claim.claim(cluster, yes=os.environ.get("LABKIT_CLAIM") == "1")
     begin_section(cluster, section_begin, root=root)
     _prepare_process(cluster, root)
-    lab = Lab(cluster, info, root)
+    lab = Lab(cluster, info, root, claimed=claim.claimed_names(cluster))
     _register(lab)
     _say(f'{info.backend} cluster, Kubernetes {info.version}: at the beginning of "{section}"')
     return lab
@@ -78,10 +79,13 @@ def begin(section: str) -> Lab:
 class Lab:
     """A cluster at a section, with what a cell can ask of it. ``last`` is what the last command brought."""
 
-    def __init__(self, cluster: Cluster, info: ClusterInfo, root: Path) -> None:
+    def __init__(
+        self, cluster: Cluster, info: ClusterInfo, root: Path, claimed: tuple[CourseName, ...] | None = None
+    ) -> None:
         self.cluster = cluster
         self.info = info
         self.root = root
+        self._claimed = claimed
         self.last: KubectlResult | EtcdResult | None = None
         self._printed: KubectlResult | EtcdResult | None = None
 
@@ -200,7 +204,7 @@ class Lab:
         """Delete everything the course made on this cluster, and look whether it is gone."""
         from labkit.observe import cleanup
 
-        return cleanup.clean_up(self.cluster, _patient())
+        return cleanup.clean_up(self.cluster, _patient(), names=self._claimed)
 
     # -- printing -----------------------------------------------------------------------------------------------------
 

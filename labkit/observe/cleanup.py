@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from labkit.cluster import Api, Cluster, Etcd
 from labkit.cluster.base import Progress, silent
-from labkit.cluster.claim import COURSE_GROUP, claimed_names
+from labkit.cluster.claim import COURSE_GROUP, CourseName, claimed_names
 from labkit.errors import CapabilityMissing
 
 __all__ = ["PREFIX", "CleanUp", "clean_up"]
@@ -41,14 +41,15 @@ class CleanUp:
         return not self.left and not self.keys_left
 
 
-def clean_up(cluster: Cluster, progress: Progress = silent) -> CleanUp:
+def clean_up(cluster: Cluster, progress: Progress = silent, *, names: tuple[CourseName, ...] | None = None) -> CleanUp:
     """Delete what the course made, wait until it is gone, and look again. Idempotent.
 
-    On a foreign cluster that nobody claimed there is nothing of the course's, and nothing is deleted. Raises
-    WaitTimeout when a deletion is held, ApiError when one is refused.
+    On a foreign cluster that nobody claimed there is nothing of the course's, and nothing is deleted. The claim lies on
+    ch54 and goes with it; *names* are those it had, to be looked for all the same. Raises WaitTimeout when a deletion
+    is held, ApiError when one is refused.
     """
     start = time.monotonic()
-    names = claimed_names(cluster)
+    names = claimed_names(cluster) if names is None else names
     with Api(cluster) as api:
         found = {name: name.taken(api) for name in names}
         keys_before = _keys(cluster)

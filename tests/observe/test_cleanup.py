@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from labkit.cluster.claim import COURSE_NAMES
 from labkit.observe import cleanup, cost
 
 from .conftest import Foreign, Stage
@@ -50,3 +51,14 @@ def test_on_a_foreign_cluster_nobody_claimed_nothing_is_deleted(stage: Stage, fo
     assert (seen.deleted, seen.absent, seen.left) == ((), (), ())
     assert (seen.keys_before, seen.keys_left) == (None, None)
     assert stage.api.get("/apis/cours.example.com") is not None
+
+
+def test_the_names_of_a_claim_that_went_with_its_namespace_are_looked_for_all_the_same(
+    stage: Stage, foreign: Foreign
+) -> None:
+    stage.apply("07-roles.yaml")
+    seen = cleanup.clean_up(foreign, names=COURSE_NAMES)
+    assert seen.deleted == ()
+    assert "clusterroles/colis-lecture" in seen.left
+    assert "storageversionmigrations/colis-vers-v1" in seen.absent
+    assert not seen.clean
