@@ -59,8 +59,8 @@ def _show_error(shell: Any, kind: type[Exception], error: Exception, *_: object,
 
 def parse_etcd(argv: list[str]) -> tuple[str, dict[str, bool]] | str:
     """The key and the flags of an ``etcdctl get`` command line, or, as text, what is wrong with it."""
-    words = [word for word in argv if not word.startswith("--")]
-    unknown = [word for word in argv if word.startswith("--") and word not in _ETCD_FLAGS]
+    words = [word for word in argv if not word.startswith("-")]
+    unknown = [word for word in argv if word.startswith("-") and word not in _ETCD_FLAGS]
     if unknown:
         return f"{unknown[0]} is not known here"
     if len(words) != 2 or words[0] != "get":
