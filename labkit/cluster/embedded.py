@@ -115,8 +115,7 @@ class EmbeddedCluster:
             self._child.stop()
             self._remove_remains(ours=True)
         elif self._owner in (Owner.LEASED, Owner.LEFT):
-            with _turn():
-                stop_directory(self._state_dir)
+            stop_directory(self._state_dir)
         self._child, self._ready = None, None
 
     def reset(self, progress: Progress = silent) -> None:
@@ -272,15 +271,15 @@ def stop_directory(state_dir: Path) -> bool:
 
     A directory recorded as kept stays with its objects. Returns whether one was running. Idempotent.
     """
-    record = process.read_record(state_dir)
-    pid = process.find(state_dir)
-    if pid is not None:
-        process.terminate(pid, state_dir)
-    kept = record is not None and not record.throw_away
-    if not kept and (record is not None or state_dir.parent == places.clusters()):
-        shutil.rmtree(state_dir, ignore_errors=True)
-    if places.started() == state_dir:
-        places.kept_pointer().unlink(missing_ok=True)
+    with _turn():
+        throw_away = _is_throw_away(state_dir)
+        pid = process.find(state_dir)
+        if pid is not None:
+            process.terminate(pid, state_dir)
+        if throw_away:
+            shutil.rmtree(state_dir, ignore_errors=True)
+        if places.started() == state_dir:
+            places.kept_pointer().unlink(missing_ok=True)
     return pid is not None
 
 

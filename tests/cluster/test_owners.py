@@ -10,7 +10,7 @@ import pytest
 
 from labkit.cluster import Api, Owner, choose, embedded, places, process
 from labkit.cluster.embedded import EmbeddedCluster
-from labkit.errors import ClusterBusy, ClusterGone
+from labkit.errors import ClusterBusy, ClusterChoiceError, ClusterGone, ClusterStartError
 from tests.cluster.helpers import end, eventually, kill, line_of, nothing_left, python
 
 HOLD = """
@@ -60,6 +60,9 @@ def test_two_held_clusters_run_at_once_and_know_nothing_of_each_other() -> None:
         assert noted(one, "mine")
         assert not noted(other, "mine")
         assert {record.state_dir for record in embedded.running()} == {one.state_dir, other.state_dir}
+        with pytest.raises(ClusterChoiceError, match="several clusters run") as caught:
+            choose.attach(choose.resolve(None))
+        assert f"embedded:{one.state_dir}" in caught.value.evidence
     nothing_left(one.state_dir)
     nothing_left(other.state_dir)
 
@@ -192,6 +195,12 @@ def test_a_directory_in_use_is_refused_to_a_second_holder(cluster: EmbeddedClust
     assert cluster.gone() is None
 
 
+def test_with_no_cluster_running_there_is_none_to_attach_to() -> None:
+    with pytest.raises(ClusterGone, match="no cluster runs") as caught:
+        choose.attach(choose.resolve(None))
+    assert "labkit start" in caught.value.next_act
+
+
 def test_attaching_to_an_empty_directory_says_that_nothing_runs_there(tmp_path: Path) -> None:
     with pytest.raises(ClusterGone, match="no embedded cluster runs there"):
         choose.attach_or_start(choose.resolve(f"embedded:{tmp_path}"), owner=Owner.HELD)
@@ -200,7 +209,7 @@ def test_attaching_to_an_empty_directory_says_that_nothing_runs_there(tmp_path: 
 def test_a_directory_with_somebodys_files_is_neither_used_nor_removed(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
     cluster = EmbeddedCluster(tmp_path, owner=Owner.HELD)
-    with pytest.raises(Exception, match=r"did not start"):
+    with pytest.raises(ClusterStartError, match="did not start"):
         cluster.start()
     cluster.stop()
     assert (tmp_path / "thesis.txt").read_text() == "years of work"
