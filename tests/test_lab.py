@@ -97,7 +97,8 @@ def test_a_result_is_shown_once_in_its_cell_and_again_when_asked_for(run: Run) -
 
 def test_plain_shell_commands_reach_the_cluster_with_the_fitting_kubectl(run: Run) -> None:
     assert run("!kubectl -n ch54 get colis -o name").split() == ["colis.cours.example.com/principal"]
-    assert run('!kubectl version --client -o json | grep -c \'"gitVersion": "v1.3[678]\'') == "1"
+    minor = json.loads(run("!kubectl version --client -o json"))["clientVersion"]["minor"]
+    assert int(minor) in (36, 37, 38)
 
 
 def test_etcd_is_read_as_text_and_bytes_are_escaped(run: Run) -> None:

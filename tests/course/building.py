@@ -16,7 +16,7 @@ Cell = dict[str, Any]
 
 def prose(text: str, **labkit: Any) -> Cell:
     metadata = {"labkit": labkit} if labkit else {}
-    return {"cell_type": "markdown", "id": "m", "metadata": metadata, "source": text}
+    return {"cell_type": "markdown", "metadata": metadata, "source": text}
 
 
 def code(source: str, *, tags: Sequence[str] = (), outputs: Sequence[Mapping[str, Any]] = (), **labkit: Any) -> Cell:
@@ -25,7 +25,6 @@ def code(source: str, *, tags: Sequence[str] = (), outputs: Sequence[Mapping[str
         metadata["tags"] = list(tags)
     return {
         "cell_type": "code",
-        "id": "c",
         "metadata": metadata,
         "source": source,
         "outputs": list(outputs),
@@ -50,7 +49,8 @@ def write(  # noqa: PLR0913  (the parts of a notebook)
     if not (root / "crd").exists():
         (root / "crd").symlink_to(REPOSITORY / "crd")
     metadata = {"section": section, "begin": {} if begin is None else begin} if labkit is None else labkit
-    notebook = {"cells": list(cells), "metadata": {"labkit": metadata}, "nbformat": 4, "nbformat_minor": 5}
+    numbered = [{**cell, "id": f"cell-{number}"} for number, cell in enumerate(cells)]
+    notebook = {"cells": numbered, "metadata": {"labkit": metadata}, "nbformat": 4, "nbformat_minor": 5}
     path = folder / (file or SECTIONS[section])
     path.write_text(json.dumps(notebook, indent=1), encoding="utf-8")
     return path
