@@ -45,7 +45,7 @@ class SpecPaths:
 
         None is null for a nullable field and absence for others. A list index equal to the length appends.
         """
-        _, error = _run(self, path, lambda steps: walk.parent(self, steps).store(value), empty=False)
+        _, error = _run(self, path, lambda steps: walk.at(self, steps, lambda place: place.store(value)), empty=False)
         if error is not None:
             __tracebackhide__ = True
             raise error
@@ -53,7 +53,9 @@ class SpecPaths:
 
     def spec_array(self, path: Path) -> list[Any]:
         """The list at *path*, created if missing: the very list the object holds. Appending to it is not checked."""
-        found, error = _run(self, path, lambda steps: walk.parent(self, steps).container("list"), empty=False)
+        found, error = _run(
+            self, path, lambda steps: walk.at(self, steps, lambda place: place.container("list")), empty=False
+        )
         if error is not None:
             __tracebackhide__ = True
             raise error
@@ -61,7 +63,9 @@ class SpecPaths:
 
     def spec_hash(self, path: Path) -> Any:
         """The dict at *path*, or the typed object there, created if missing: the very one the object holds."""
-        found, error = _run(self, path, lambda steps: walk.parent(self, steps).container("dict"), empty=False)
+        found, error = _run(
+            self, path, lambda steps: walk.at(self, steps, lambda place: place.container("dict")), empty=False
+        )
         if error is not None:
             __tracebackhide__ = True
             raise error
@@ -69,7 +73,7 @@ class SpecPaths:
 
     def spec_push(self, path: Path, *values: Any) -> Self:
         """Append to the list at *path*, created if missing: all *values*, or none if one is refused."""
-        _, error = _run(self, path, lambda steps: walk.parent(self, steps).push(values), empty=False)
+        _, error = _run(self, path, lambda steps: walk.at(self, steps, lambda place: place.push(values)), empty=False)
         if error is not None:
             __tracebackhide__ = True
             raise error

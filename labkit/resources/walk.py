@@ -22,7 +22,7 @@ from labkit.resources.strictness import is_strict, undeclared
 from labkit.resources.unions import Union
 from labkit.resources.values import copied, described, in_quotes, unpaired
 
-__all__ = ["Bad", "Inflation", "Path", "Place", "found_parent", "parent", "parsed", "read", "spec_of", "text"]
+__all__ = ["Bad", "Inflation", "Path", "Place", "at", "found_parent", "parsed", "read", "spec_of", "text"]
 
 Step = str | int
 Path = str | tuple[Step, ...] | list[Step]
@@ -189,7 +189,18 @@ class Place:
             else:
                 node[at] = value
 
+    def take_back(self, was_null: bool) -> None:
+        """Undo the put of a created value, before which there was null or nothing."""
+        node = self.node
+        if was_null:
+            self.put(None)
+        elif isinstance(node, list):
+            node.pop()
+        else:
+            (node._values if isinstance(node, Resource) else node).pop(self.key, None)
+
     def store(self, value: Any) -> None:
+        """Write *value* through its field."""
         self.prepared(value)()
 
     def prepared(self, value: Any) -> Callable[[], None]:
@@ -207,7 +218,10 @@ class Place:
         except Refusal as refusal:
             if refusal.inflated and isinstance(value, (dict, list, Node)):
                 outer = type(node) if isinstance(node, Resource) else field.owner
-                raise Inflation(class_name(outer), refusal.under(self.step)) from None
+                problems = refusal.under(self.step if isinstance(node, list) else self.key)
+                if self.holder is not None and not isinstance(node, Resource):
+                    problems = Refusal(problems).under(self.holder.key)
+                raise Inflation(class_name(outer), problems) from None
             raise self.bad(f"cannot set '{self.shown}'{self._inside}: {refusal.reason}") from None
         if not self.found()[0]:
             self._sized(len(node) + 1 if not isinstance(node, Resource) else 0, "cannot set")
@@ -311,14 +325,25 @@ def spec_of(obj: Any) -> Any:
     return _entered(value, place.field)[0]
 
 
-def parent(obj: Any, steps: tuple[Step, ...]) -> Place:
-    """The place of the last step; everything before it is created where it is missing."""
+def at(obj: Any, steps: tuple[Step, ...], act: Callable[[Place], Any]) -> Any:
+    """What *act* gives at the place of the last step. What is missing before it is created; taken back if *act* fails."""
+    made: list[tuple[Place, bool]] = []
+    try:
+        return act(_parent(obj, steps, made))
+    except (Bad, Inflation, RecursionError):
+        if made:
+            made[0][0].take_back(*made[0][1:])
+        raise
+
+
+def _parent(obj: Any, steps: tuple[Step, ...], made: list[tuple[Place, bool]]) -> Place:
     place = _spec_place(obj)
     for step in steps:
         value = place.current()
         shape = "dict" if _index(step) is None else "list"
         if value is None:
             value = place.created(shape)
+            made.append((place, place.found()[0]))
             place.put(value)
         elif isinstance(value, Union):
             place._hold(value, shape)

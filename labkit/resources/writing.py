@@ -79,7 +79,7 @@ def writer_of(field: Field[Any, Any]) -> Callable[[Any], str]:
         return _list(field.item)
     if isinstance(field, Map):
         return _map(field.item)
-    return _encode if field.kind == "Str" else _any
+    return _encode if field.kind in ("Str", "Quantity") else _any
 
 
 class Writers(dict[str, tuple[str, Callable[[Any], str]]]):

@@ -197,7 +197,7 @@ def test_a_default_fits_its_field(type_: Any, reason: str) -> None:
     [
         lambda **options: Object(Child, **options),
         lambda **options: Struct({"n": Int}, **options),
-        lambda **options: Opaque(**options),
+        Opaque,
         lambda **options: Map(Str, lenient=True, **options),
         lambda **options: List(dict, **options),
         lambda **options: List(list, **options),

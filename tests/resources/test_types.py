@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, date, datetime, timedelta, timezone
-from enum import Enum
+from enum import IntEnum, StrEnum
 from typing import Any
 
 import pytest
@@ -96,10 +96,10 @@ def test_a_str_keeps_a_number_and_writes_text() -> None:
 
 
 def test_enum_members_become_plain_values() -> None:
-    class Color(str, Enum):
+    class Color(StrEnum):
         RED = "red"
 
-    class Level(int, Enum):
+    class Level(IntEnum):
         HIGH = 3
 
     one = One(s=Color.RED, i=Level.HIGH)
@@ -182,8 +182,11 @@ def test_an_int_or_str_refuses_everything_else(value: Any) -> None:
     refused(One, "port: expected an integer or a string", port=value)
 
 
+QUANTITIES = ["100m", "5Gi", "1.5", ".5", "3.", "12e6", "12E3", "+100m", "-1k", "1Ki", "1n", "1u", "0"]
+
+
 @pytest.mark.requirement("R009", "accepts")
-@pytest.mark.parametrize("value", "100m 5Gi 1.5 .5 3. 12e6 12E3 +100m -1k 1Ki 1n 1u 0".split())
+@pytest.mark.parametrize("value", QUANTITIES)
 def test_a_quantity_is_accepted(value: str) -> None:
     assert wire(q=value) == {"q": value}
 
@@ -226,7 +229,7 @@ def test_an_aware_datetime_is_written_as_text() -> None:
         "",
         "2023-02-29T00:00:00Z",
         "2024-01-15T24:00:00Z",
-        datetime(2024, 1, 15),  # noqa: DTZ001
+        datetime(2024, 1, 15),
         date(2024, 1, 15),
         5,
     ],
@@ -346,9 +349,7 @@ def test_containers_of_containers_mean_something() -> None:
 
 
 @pytest.mark.requirement("R018", "refuses")
-@pytest.mark.parametrize(
-    "make", [lambda: Map(list), lambda: Map([Str]), lambda: List(3), lambda: Object(int), lambda: List()]
-)
+@pytest.mark.parametrize("make", [lambda: Map(list), lambda: Map([Str]), lambda: List(3), lambda: Object(int), List])
 def test_a_type_that_means_nothing_is_refused_with_class_and_field(make: Any) -> None:
     with pytest.raises(DeclarationError) as caught:
 
