@@ -117,6 +117,7 @@ func (p *plane) startControllers(ctx context.Context) (component.Handle, error) 
 }
 
 func (p *plane) announce(stdout io.Writer) error {
+	defer func() { go settle() }() // and once more for what the rest of the start needed
 	if err := statedir.WriteFile(p.dir.File(kubeconfigFile), p.kubeconfig); err != nil {
 		return err
 	}
