@@ -48,21 +48,29 @@ spec: {version: "1"}
 
 @pytest.fixture(scope="module", params=BACKENDS)
 def backend(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A started cluster of each kind, with a labkit home and a person's home for the time of this module."""
+    """A started cluster of each kind, with a labkit home for the time of this module.
+
+    At the end, ~/.kube of the person is as it was: a made-up person's, since only a real minikube needs the real one.
+    """
     place = tmp_path_factory.mktemp(request.param)
-    user_config = place / "user" / ".kube" / "config"
-    user_config.parent.mkdir(parents=True)
-    user_config.write_text("# somebody's own\n")
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setenv("LABKIT_HOME", str(place / "labkit-home"))
         if not REAL_MINIKUBE:
             monkeypatch.setenv("HOME", str(place / "user"))
+            (place / "user" / ".kube").mkdir(parents=True)
+            (place / "user" / ".kube" / "config").write_text("# somebody's own\n")
+        before = dot_kube()
         with BACKENDS[request.param](place) as cluster:
             cluster.start()
             claim.claim(cluster, yes=True)
             yield cluster
-        assert user_config.read_text() == "# somebody's own\n"
-        assert [path.name for path in user_config.parent.iterdir()] == ["config"]
+        assert dot_kube() == before
+
+
+def dot_kube() -> dict[str, bytes]:
+    """The files directly in ~/.kube with what is in them."""
+    folder = Path.home() / ".kube"
+    return {path.name: path.read_bytes() for path in folder.glob("*") if path.is_file()}
 
 
 @pytest.fixture(autouse=True)

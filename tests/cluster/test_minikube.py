@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 
 from labkit.cluster import Owner, choose, places
 from labkit.cluster.minikube import MinikubeCluster, MinikubeStatus, _last_step, _start_failure, parse_status
-from labkit.errors import ClaimRefused, ClusterGone, ClusterStartError, CommandError, ToolMissing, ToolUnfit
+from labkit.errors import ClaimRefused, ClusterStartError, CommandError, ToolMissing, ToolUnfit
 from tests.cluster.backends import put_standin_on_path
 
 PROFILE = "labkit"
@@ -43,50 +42,57 @@ def test_a_missing_minikube_names_the_way_to_one(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.usefixtures("standin")
-def test_progress_is_told_step_by_step_and_the_standin_names_itself() -> None:
+def test_a_profile_is_started_with_progress_found_again_and_deleted_without_a_trace(home: Path) -> None:
     told: list[str] = []
     cluster = MinikubeCluster(PROFILE)
     cluster.start(told.append)
     assert told[0] == "minikube profile labkit: not there yet"
     assert "minikube 8/19: stand-in for minikube: Creating Container" in told
     assert cluster.owned
-    assert cluster.runs()
-    assert cluster.kubeconfig == places.home() / "minikube" / PROFILE / "kubeconfig"
+    assert cluster.kubeconfig == home / "minikube" / PROFILE / "kubeconfig"
 
-
-@pytest.mark.usefixtures("standin")
-def test_a_running_profile_of_ours_is_chosen_when_nothing_is_named() -> None:
-    MinikubeCluster(PROFILE).start()
+    cluster.kubeconfig.unlink()
     found = choose.attach_or_start(choose.resolve(None), owner=Owner.LEASED)
-    assert found.info().name == "minikube:labkit"
+    assert found.info().name == "minikube:labkit", "a running profile of ours is chosen when nothing is named"
+    assert cluster.kubeconfig.is_file(), "a lost kubeconfig is written anew"
+
+    cluster.delete()
+    cluster.delete()
+    assert not (home / "minikube" / PROFILE).exists()
+    assert not (home / "kubectl-cache").exists() or not any((home / "kubectl-cache").iterdir())
 
 
-@pytest.mark.usefixtures("standin")
-def test_stopped_paused_and_absent_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("status", "state", "act"),
+    [
+        (
+            MinikubeStatus("Stopped", "Stopped", "Stopped", "Stopped"),
+            "the minikube profile labkit is stopped",
+            "labkit start --cluster minikube:labkit",
+        ),
+        (
+            MinikubeStatus("Running", "Stopped", "Paused", "Configured"),
+            "the minikube profile labkit is paused",
+            "minikube unpause -p labkit",
+        ),
+        (
+            MinikubeStatus("Running", "Running", "Stopped", "Configured"),
+            "the minikube profile labkit runs only in part",
+            "minikube delete -p labkit",
+        ),
+        (None, "the minikube profile labkit does not exist any more", "labkit start --cluster minikube:labkit"),
+    ],
+)
+def test_what_does_not_run_is_told_apart(
+    monkeypatch: pytest.MonkeyPatch, status: MinikubeStatus | None, state: str, act: str
+) -> None:
     cluster = MinikubeCluster(PROFILE)
-    cluster.start()
-    cluster.stop()
-    stopped = cluster.gone()
-    assert isinstance(stopped, ClusterGone)
-    assert stopped.state == "the minikube profile labkit is stopped"
-    assert stopped.next_act == "labkit start --cluster minikube:labkit"
-    assert not cluster.runs()
-
-    monkeypatch.setattr(cluster, "status", lambda: MinikubeStatus("Running", "Stopped", "Paused", "Configured"))
-    paused = cluster.gone()
-    assert paused is not None
-    assert paused.next_act == "minikube unpause -p labkit"
-    monkeypatch.undo()
-
-
-@pytest.mark.usefixtures("standin")
-def test_a_deleted_profile_is_told_as_such(standin: Path) -> None:
-    cluster = MinikubeCluster(PROFILE)
-    cluster.start()
-    subprocess.run([standin / "bin" / "minikube", "delete", "-p", PROFILE], check=True, capture_output=True)
+    monkeypatch.setattr(cluster, "status", lambda: status)
     gone = cluster.gone()
     assert gone is not None
-    assert gone.state == "the minikube profile labkit does not exist any more"
+    assert gone.state == state
+    assert gone.evidence == (status.words if status else "")
+    assert act in gone.next_act
 
 
 @pytest.mark.usefixtures("standin")
@@ -137,26 +143,6 @@ def test_a_profile_of_somebody_else_is_not_touched(standin: Path) -> None:
     cluster.delete()
     assert cluster.profiles() == (PROFILE,)
     shutil.rmtree(standin / "minikube" / "profiles")
-
-
-@pytest.mark.usefixtures("standin")
-def test_a_lost_kubeconfig_is_written_anew() -> None:
-    cluster = MinikubeCluster(PROFILE)
-    cluster.start()
-    cluster.kubeconfig.unlink()
-    cluster.start()
-    assert cluster.info().version
-
-
-@pytest.mark.usefixtures("standin")
-def test_deleting_leaves_no_trace_in_labkits_home(home: Path) -> None:
-    cluster = MinikubeCluster(PROFILE)
-    cluster.start()
-    cluster.info()
-    cluster.delete()
-    cluster.delete()
-    assert not (home / "minikube" / PROFILE).exists()
-    assert not (home / "kubectl-cache").exists() or not any((home / "kubectl-cache").iterdir())
 
 
 def test_a_minikube_that_fails_to_stop_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
