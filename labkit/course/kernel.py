@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import shutil
 import tempfile
 import time
 from collections.abc import Mapping
@@ -18,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ipykernel.kernelspec import get_kernel_dict
+from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import KernelManager
 
 from labkit.errors import CourseError
@@ -31,12 +34,22 @@ LOOK_S = 0.1
 TRANSPORT = "tcp" if os.name == "nt" else "ipc"
 """Sockets in a folder of this person's alone: no port that others could reach, and no warning about it."""
 
+LONGEST_FOLDER = 60
+"""Characters of a temporary folder that leave room for "/labkit-kernel-12345678/kernel-ipc-5"."""
+
 _OUTPUT_KEYS = {
     "stream": ("name", "text"),
     "display_data": ("data", "metadata"),
     "execute_result": ("data", "metadata", "execution_count"),
     "error": ("ename", "evalue", "traceback"),
 }
+
+
+def _short_folder() -> str | None:
+    """Where a kernel's folder may lie: a socket's path has at most 107 characters (103 on macOS)."""
+    if TRANSPORT == "tcp" or len(tempfile.gettempdir()) <= LONGEST_FOLDER:
+        return None
+    return "/tmp"  # noqa: S108  (the folder made in it is private)
 
 
 class KernelDiedError(CourseError):
@@ -59,19 +72,41 @@ class CellRun:
         return None
 
 
+class _ThisPython(KernelSpecManager):
+    """Knows one kernel, the running Python's; one that a person installed under the same name is not asked."""
+
+    def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+        known: dict[str, Any] = get_kernel_dict()
+        return KernelSpec(name=kernel_name, resource_dir="", **known)
+
+
 class CourseKernel:
-    """One kernel of this very Python, started at once and ready when first asked to run something."""
+    """One kernel of this very Python, started at once and ready when first asked to run something.
+
+    Its sockets and what it says to its terminal lie in a folder of its own, which goes with it.
+    """
 
     def __init__(self, *, cwd: Path, environ: Mapping[str, str]) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="labkit-kernel-")
+        self._folder = Path(tempfile.mkdtemp(prefix="labkit-kernel-", dir=_short_folder()))
         self._manager = KernelManager(
-            kernel_name="python3", transport=TRANSPORT, connection_file=str(Path(self._folder.name) / "kernel.json")
+            kernel_spec_manager=_ThisPython(),
+            transport=TRANSPORT,
+            connection_file=str(self._folder / "kernel.json"),
         )
-        self._manager.start_kernel(
-            cwd=str(cwd), env={**os.environ, **environ}, extra_arguments=["--HistoryManager.enabled=False"]
-        )
-        self._client = self._manager.client()
-        self._client.start_channels()
+        try:
+            with (self._folder / "log").open("wb") as log:
+                self._manager.start_kernel(
+                    cwd=str(cwd),
+                    env={**os.environ, **environ},
+                    extra_arguments=["--HistoryManager.enabled=False"],
+                    stdout=log,
+                    stderr=log,
+                )
+            self._client = self._manager.client()
+            self._client.start_channels()
+        except BaseException:
+            self._end()
+            raise
         self._ready = False
 
     def preload(self, source: str) -> None:
@@ -88,7 +123,7 @@ class CourseKernel:
                     message = self._client.get_iopub_msg(timeout=LOOK_S)
                     self._ready = message["parent_header"].get("msg_id") == asked
             if not self._manager.is_alive():
-                raise KernelDiedError("the kernel did not start", next_act="labkit doctor")
+                raise KernelDiedError("the kernel did not start", evidence=self._last_words(), next_act="labkit doctor")
             if time.monotonic() - began > START_LIMIT_S:
                 raise KernelDiedError(f"the kernel did not answer for {START_LIMIT_S:g} s", next_act="labkit doctor")
 
@@ -114,10 +149,22 @@ class CourseKernel:
     def stop(self) -> None:
         """End the kernel and what it holds. Always safe."""
         self._client.stop_channels()
+        self._end()
+
+    def _end(self) -> None:
         if self._manager.has_kernel:
             self._manager.shutdown_kernel(now=True)
         self._manager.cleanup_resources()
-        self._folder.cleanup()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _last_words(self) -> str:
+        """What the kernel's process said of its end: Python's own word on a crash, else its last line."""
+        try:
+            said = (self._folder / "log").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return ""
+        lines = [line.strip() for line in said.splitlines() if line.strip()]
+        return next((line for line in lines if line.startswith("Fatal Python error")), lines[-1] if lines else "")
 
     def _next(self, sent: str, began: float, limit_s: float) -> Mapping[str, Any]:
         """The next message about the cell *sent*."""
@@ -132,7 +179,8 @@ class CourseKernel:
 
     def _check(self, began: float, limit_s: float) -> None:
         if not self._manager.is_alive():
-            raise KernelDiedError("the kernel died", evidence=f"{time.monotonic() - began:.1f} s into the cell")
+            told = [f"{time.monotonic() - began:.1f} s into the cell", self._last_words()]
+            raise KernelDiedError("the kernel died", evidence=", ".join(one for one in told if one))
         if time.monotonic() - began > limit_s:
             self._manager.interrupt_kernel()
             raise CourseError(f"the cell was still running after {limit_s:g} s", next_act="it was interrupted")

@@ -10,10 +10,9 @@ import pytest
 
 
 @pytest.fixture
-def no_kernel_folder_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A temporary folder of the test's own, which must be empty of kernels' folders at its end."""
-    folder = tmp_path / "tmp"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    yield folder
-    assert list(folder.glob("labkit-kernel-*")) == []
+def no_kernel_folder_left(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A temporary folder of the test's own (with a short name, for sockets), without kernels' folders at its end."""
+    with tempfile.TemporaryDirectory(prefix="lk-") as folder:
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        yield Path(folder)
+        assert list(Path(folder).glob("labkit-kernel-*")) == []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -85,6 +87,33 @@ def test_a_kernel_that_dies_before_its_first_cell_did_not_start(kernel: CourseKe
     kernel.preload("import os; os._exit(1)")
     with pytest.raises(KernelDiedError):
         kernel.run("1")
+
+
+def test_a_crash_of_the_interpreter_is_told_in_its_own_words(kernel: CourseKernel) -> None:
+    with pytest.raises(KernelDiedError, match="Fatal Python error: Segmentation fault"):
+        kernel.run("import ctypes; ctypes.string_at(0)")
+
+
+def test_a_folder_too_long_for_a_socket_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    long = tmp_path / ("x" * 80)
+    long.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    kernel = CourseKernel(cwd=tmp_path, environ={})
+    try:
+        assert text(kernel.run("1").outputs) == "1"
+    finally:
+        kernel.stop()
+    assert list(long.iterdir()) == []
+
+
+def test_a_kernel_that_cannot_be_started_leaves_nothing(no_kernel_folder_left: Path) -> None:
+    with pytest.raises(OSError, match="No such file"):
+        CourseKernel(cwd=no_kernel_folder_left / "none", environ={})
+    assert list(no_kernel_folder_left.iterdir()) == []
+
+
+def test_the_kernel_is_the_running_python(kernel: CourseKernel) -> None:
+    assert text(kernel.run("import sys; sys.executable").outputs) == repr(sys.executable)
 
 
 def test_a_cell_that_does_not_end_is_interrupted(kernel: CourseKernel) -> None:
