@@ -85,20 +85,23 @@ def declare(cls: type[Any], key: str, type_: Any, /, *junk: Any, **options: Any)
     declare_field(cls, key, type_, *junk, **options)
 
 
-def declare_field(cls: type[Any], key: str, type_: Any, /, *junk: Any, attribute: str = "", **options: Any) -> None:
-    """declare(), with another *attribute* than the key's own for a class read from a server's definition."""
+def declare_field(cls: type[Any], key: str, type_: Any, /, *junk: Any, **options: Any) -> None:
+    """declare(), for classes that are known to be resource classes."""
     if not isinstance(key, str):
         _refuse(cls, key, "has a key that is not text")
     plan = as_field(type_, lambda message: _refuse(cls, key, message))
     if junk or options:
         plan = _with(plan, junk, options)
-    attribute = attribute or attribute_of(key)
+    attribute = attribute_of(key)
     state = state_of(cls)
     fixed = state.envelope.get(key) or (state.fields.get(key) if key in state.fact("fixed", ()) else None)
     if fixed is not None:
         _same_envelope(cls, fixed, plan)
         return
-    check_names_free(cls, key, attribute, nullable=plan.options.get("nullable") is True)
+    nullable = plan.options.get("nullable") is True
+    while state.lenient and not _is_free(cls, key, attribute, nullable=nullable):
+        attribute += "_"  # a server's definition may use any name; its key stays what it is
+    check_names_free(cls, key, attribute, nullable=nullable)
     earlier = state.own.get(key)
     if earlier is not None and same(earlier.plan, plan):
         return
@@ -169,6 +172,14 @@ def _clear(field: Field[Any, Any]) -> Any:
 def yields_to_field(helper: Any) -> bool:
     """Whether a method gives way to a field of the same name (``conditions`` does)."""
     return getattr(helper, "labkit_yields", False) is True
+
+
+def _is_free(cls: type[Any], key: str, attribute: str, *, nullable: bool) -> bool:
+    try:
+        check_names_free(cls, key, attribute, nullable=nullable)
+    except DeclarationError:
+        return False
+    return True
 
 
 def check_names_free(cls: type[Any], key: str, attribute: str, *, nullable: bool) -> None:

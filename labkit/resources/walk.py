@@ -326,7 +326,7 @@ def spec_of(obj: Any) -> Any:
 
 
 def at(obj: Any, steps: tuple[Step, ...], act: Callable[[Place], Any]) -> Any:
-    """What *act* gives at the place of the last step. What is missing before it is created; taken back if *act* fails."""
+    """What *act* gives at the place of the last step. What is missing is created, and taken back if *act* fails."""
     made: list[tuple[Place, bool]] = []
     try:
         return act(_parent(obj, steps, made))
