@@ -32,7 +32,8 @@ __all__ = [
 ]
 
 COMPILER_FLAGS = ("-trimpath", "-buildvcs=false")
-"""With others Go's build cache holds nothing of use, and the eight minutes of a first build come again."""
+"""Of every ``go`` command. With others, or with cgo, Go's build cache holds nothing of use, and the eight minutes of
+compiling come again."""
 
 CONTROL_PLANE_PACKAGE = "./cmd/controlplane"
 
