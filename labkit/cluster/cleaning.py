@@ -7,16 +7,17 @@ interrupted clean-up can then be run again.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from labkit.cluster.api import Api, Resource
 from labkit.cluster.base import Cluster, Progress, silent
 from labkit.cluster.claim import COURSE_GROUPS, DEFINITIONS, NAMESPACE, CourseName, claimed_names
-from labkit.cluster.terminating import nudge
+from labkit.cluster.terminating import bring_back_versions, nudge
 from labkit.errors import ApiError
 from labkit.waiting import Seen, wait_for
 
-__all__ = ["empty_namespace", "reset"]
+__all__ = ["clear", "empty_namespace", "reset"]
 
 _LIMIT_S = 60.0
 _NAMESPACE_LIMIT_S = 120.0
@@ -32,17 +33,38 @@ def reset(cluster: Cluster, progress: Progress = silent) -> None:
     """
     names = claimed_names(cluster)
     with Api(cluster) as api:
+        clear(api, names, progress)
         for name in names:
-            if name.collection == DEFINITIONS:
-                _delete_objects(api, name)
-        for name in reversed(names):
-            _delete_named(api, name, progress)
+            if name.name == NAMESPACE:
+                _delete_named(api, name, progress, limit_s=_NAMESPACE_LIMIT_S)
 
 
-def _delete_named(api: Api, name: CourseName, progress: Progress) -> None:
+def clear(api: Api, names: Iterable[CourseName], progress: Progress = silent) -> None:
+    """Delete everything under *names* and in the course's namespace, which itself stays; wait until it is gone.
+
+    Objects go before their definitions: a definition deleted while it has some is looked at again by its finalizer
+    after 5 s only. Raises WaitTimeout, ApiError, ClusterGone.
+    """
+    definitions, singles = [], []
+    for name in names:
+        if name.collection == DEFINITIONS:
+            definitions.append(name)
+        elif name.name != NAMESPACE:
+            singles.append(name)
+    for name in reversed(singles):  # a binding before its policy
+        _delete_named(api, name, progress)
+    for name in definitions:
+        for definition in api.list(name.collection):
+            if name.covers(definition["metadata"]["name"]):
+                _delete_objects(api, definition)
+    empty_namespace(api, progress=progress)
+    for name in definitions:
+        _delete_named(api, name, progress)
+
+
+def _delete_named(api: Api, name: CourseName, progress: Progress, limit_s: float = _LIMIT_S) -> None:
     for path in name.taken(api):
         api.delete(path)
-    limit_s = _NAMESPACE_LIMIT_S if name.name == NAMESPACE else _LIMIT_S
     wait_for(f"{name} to be gone", lambda: _left(api, name), limit_s=limit_s, progress=progress)
 
 
@@ -53,22 +75,19 @@ def _left(api: Api, name: CourseName) -> Seen[None]:
     return Seen(not paths, f"{len(paths)} left ({paths[0].rpartition('/')[2]})" if paths else "gone")
 
 
-def _delete_objects(api: Api, name: CourseName) -> None:
-    """Delete the objects of the definitions under *name*, in all namespaces, whatever finalizers hold them.
-
-    A definition deleted while it has objects is looked at again by its finalizer after 5 s only.
-    """
-    for definition in api.list(name.collection):
-        spec = definition["spec"]
-        served = [version["name"] for version in spec["versions"] if version["served"]]
-        if not name.covers(definition["metadata"]["name"]) or not served:
-            continue
-        kind = Resource(
-            spec["group"], served[0], spec["names"]["plural"], spec["names"]["kind"], spec["scope"] == "Namespaced"
-        )
-        for item in api.list(kind.path()):
-            _release(api, kind, item)
-            api.delete(kind.path(item["metadata"].get("namespace"), item["metadata"]["name"]))
+def _delete_objects(api: Api, definition: Mapping[str, Any]) -> None:
+    """Delete the objects of a definition's type, in all namespaces, whatever finalizers hold them."""
+    spec = definition["spec"]
+    served = [version["name"] for version in spec["versions"] if version["served"]]
+    if not served:
+        return
+    kind = Resource(
+        spec["group"], served[0], spec["names"]["plural"], spec["names"]["kind"], spec["scope"] == "Namespaced"
+    )
+    bring_back_versions(api, definition, kind)
+    for item in api.list(kind.path()):
+        _release(api, kind, item)
+        api.delete(kind.path(item["metadata"].get("namespace"), item["metadata"]["name"]))
 
 
 def _release(api: Api, kind: Resource, item: dict[str, Any]) -> None:

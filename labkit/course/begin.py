@@ -21,15 +21,14 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from labkit.cluster import Api, ApiResponse, Cluster
 from labkit.cluster.claim import COURSE_GROUPS, COURSE_NAMES, DEFINITIONS, NAMESPACE, claim
-from labkit.cluster.cleaning import empty_namespace
+from labkit.cluster.cleaning import clear
 from labkit.cluster.kubectl import forget_discovery
-from labkit.cluster.terminating import nudge
 from labkit.course import manifests
 from labkit.course.notebook import Begin, BeginObject
 from labkit.course.published import discovered
@@ -100,86 +99,18 @@ def _exactly_one(path: Path) -> tuple[Object, ...]:
 
 def _sweep(api: Api, *, owned: bool) -> None:
     """Remove everything of the course's names, and wait until the server has forgotten it."""
-    for path in _SINGLE_OBJECTS:
-        _delete(api, path)
-    definitions = _course_definitions(api)
-    for definition in definitions:
-        _delete_objects(api, definition)
-    _empty_namespace(api, owned=owned)
-    for definition in definitions:
-        _delete(api, f"{DEFINITIONS}/{definition['metadata']['name']}")
-    if definitions:
-        _wait_forgotten(api, definitions)
+    clear(api, COURSE_NAMES)
+    _wait_undiscovered(api)
+    if "deletionTimestamp" in (api.get(_NAMESPACE_PATH) or {"metadata": {}})["metadata"]:
+        _wait_namespace_gone(api, hurry=owned)
 
 
-_SINGLE_OBJECTS = tuple(
-    f"{name.collection}/{name.name}"
-    for name in reversed(COURSE_NAMES)
-    if name.collection != DEFINITIONS and name.name != NAMESPACE
-)
-"""The migration, the roles and the policies; a binding before its policy."""
-
-
-def _course_definitions(api: Api) -> list[Object]:
-    return [one for one in api.list(DEFINITIONS) if one["spec"]["group"] in COURSE_GROUPS]
-
-
-def _delete(api: Api, path: str) -> None:
-    response = api.raw("DELETE", path)
-    if response.code not in (200, 202, 404):
-        raise _refused("DELETE", path, response)
-
-
-def _delete_objects(api: Api, definition: Object) -> None:
-    """Delete every object of a definition's type, also those that hold themselves by a finalizer."""
-    spec = definition["spec"]
-    served = next((version["name"] for version in spec["versions"] if version["served"]), None)
-    if served is None:
-        return
-    collection = f"/apis/{spec['group']}/{served}/{spec['names']['plural']}"
-    for one in _listed(api, collection):
-        metadata = one["metadata"]
-        inside = f"/namespaces/{metadata['namespace']}" if metadata.get("namespace") else ""
-        path = f"/apis/{spec['group']}/{served}{inside}/{spec['names']['plural']}/{metadata['name']}"
-        if metadata.get("finalizers"):
-            api.raw("PATCH", path, {"metadata": {"finalizers": None}}, MERGE_PATCH)
-        _delete(api, path)
-
-
-def _listed(api: Api, collection: str) -> list[Object]:
-    """The objects of a type; none when it is not served. A type whose storage is being set up (429) is waited for."""
-
-    def look() -> Seen[list[Object]]:
-        response = api.raw("GET", collection)
-        if response.code == 404:
-            return Seen(True, "not served", [])
-        return Seen(response.ok, f"answers {response.code}", response.json["items"] if response.ok else None)
-
-    return wait_for(f"{collection} to be listed", look, limit_s=LIMIT_S) or []
-
-
-def _wait_forgotten(api: Api, definitions: Iterable[Object]) -> None:
-    groups = {one["spec"]["group"] for one in definitions}
-
+def _wait_undiscovered(api: Api) -> None:
     def look() -> Seen[None]:
-        left = _course_definitions(api)
-        if left:
-            nudge(api, left)
-            return Seen(False, f"{len(left)} still there, {left[0]['metadata']['name']} the first")
-        served = sorted(groups & discovered(api).keys())
+        served = sorted(set(COURSE_GROUPS) & discovered(api).keys())
         return Seen(not served, f"discovery still lists {', '.join(served)}")
 
-    wait_for("the old definitions to be gone", look, limit_s=LIMIT_S, next_act="kubectl get crd -o yaml shows why")
-
-
-def _empty_namespace(api: Api, *, owned: bool) -> None:
-    """Empty ch54 without deleting it; when someone is deleting it, wait until it is gone."""
-    namespace = api.get(_NAMESPACE_PATH)
-    if namespace is None:
-        return
-    empty_namespace(api)
-    if "deletionTimestamp" in namespace["metadata"]:
-        _wait_namespace_gone(api, hurry=owned)
+    wait_for("the old definitions to be forgotten", look, limit_s=LIMIT_S, next_act="kubectl get crd -o yaml shows why")
 
 
 def _wait_namespace_gone(api: Api, *, hurry: bool) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from labkit.cluster import Api, Kubectl
-from labkit.cluster.cleaning import empty_namespace
+from labkit.cluster.claim import COURSE_NAMES
+from labkit.cluster.cleaning import clear, empty_namespace
 from labkit.cluster.embedded import EmbeddedCluster
 from labkit.waiting import Seen, wait_for
 from tests.cluster.test_contract import CH54, COLIS, HELD_OBJECT
@@ -88,3 +90,25 @@ def test_the_same_is_true_of_a_definition_that_was_just_made(ch54: Api, kubectl:
     kubectl.run(["delete", "crd", "colis.cours.example.com"])
     kubectl.run(["apply", "-f", "-"], stdin=COLIS)
     empty_namespace(ch54)
+
+
+def test_objects_in_a_version_the_definition_has_dropped_are_cleaned_up(ch54: Api, kubectl: Kubectl) -> None:
+    """A failed migration leads here: it clears storedVersions all the same, and the server lets the version go."""
+    crd = Path(__file__).parents[2] / "crd"
+    definition = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/colis.cours.example.com"
+    ch54.delete(definition)
+    wait_for("the definition to go", lambda: Seen(ch54.get(definition) is None, "there"), limit_s=30)
+    assert kubectl.run(["apply", "-f", str(crd / "01-colis-minimal.yaml")]).ok
+    assert kubectl.run(["wait", "--for=condition=Established", "crd/colis.cours.example.com"]).ok
+    assert kubectl.run(["apply", "-f", str(crd / "objects" / "mauvais.yaml")]).ok
+    assert kubectl.run(["apply", "-f", str(crd / "05-colis-v1.yaml")]).ok
+    ch54.patch(f"{definition}/status", {"status": {"storedVersions": ["v1"]}})
+    assert kubectl.run(["apply", "-f", str(crd / "06-colis-v1-seul.yaml")]).ok
+
+    def look() -> Seen[None]:
+        text = kubectl.run(["get", "colis.v1.cours.example.com", "-n", "ch54"]).text
+        return Seen("invalid group/version: cours.example.com/v1alpha1" in text, text)
+
+    wait_for("the list to be refused", look, limit_s=30)
+    clear(ch54, COURSE_NAMES)
+    assert ch54.get(definition) is None
