@@ -23,6 +23,7 @@ from ipykernel.kernelspec import get_kernel_dict
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import KernelManager
 
+from labkit.cluster.system import describe_exit
 from labkit.errors import CourseError
 
 __all__ = ["CellRun", "CourseKernel", "KernelDiedError"]
@@ -158,13 +159,15 @@ class CourseKernel:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _last_words(self) -> str:
-        """What the kernel's process said of its end: Python's own word on a crash, else its last line."""
+        """How the kernel's process ended, and the last line it printed."""
+        process = getattr(self._manager.provisioner, "process", None)
+        status = None if process is None else process.poll()
         try:
-            said = (self._folder / "log").read_text(encoding="utf-8", errors="replace")
+            said = (self._folder / "log").read_text(encoding="utf-8", errors="replace").split("\n")
         except OSError:
-            return ""
-        lines = [line.strip() for line in said.splitlines() if line.strip()]
-        return next((line for line in lines if line.startswith("Fatal Python error")), lines[-1] if lines else "")
+            said = []
+        last = next((line.strip() for line in reversed(said) if line.strip()), "")
+        return ": ".join(one for one in ("" if status is None else describe_exit(status), last) if one)
 
     def _next(self, sent: str, began: float, limit_s: float) -> Mapping[str, Any]:
         """The next message about the cell *sent*."""
