@@ -8,14 +8,13 @@ that stays shared with the caller.
 from __future__ import annotations
 
 import copy
-import sys
-import warnings
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from labkit.resources import names
 from labkit.resources.errors import Problem, Refusal
 from labkit.resources.field import Field, as_field, constrained, places, register_kind
+from labkit.resources.legacy import legacy_values
 from labkit.resources.node import Node
 from labkit.resources.options import ELEMENT, class_name, refuse, size_checks
 from labkit.resources.scalars import Scalar, Str
@@ -28,6 +27,7 @@ __all__ = ["List", "Map", "Object", "Opaque", "Struct"]
 
 E = TypeVar("E")
 V = TypeVar("V")
+X = TypeVar("X")
 N = TypeVar("N", bound=Node)
 
 
@@ -161,16 +161,14 @@ class List(_Container[E, V]):
         @overload
         def __init__(
             self: List[E, list[E]],
-            item: Field[E, Any] | type[Field[E, Any]],
+            item: Field[E, X] | type[Field[E, X]],
             *,
             required: Literal[True],
             nullable: Literal[False] = False,
             **options: Any,
         ) -> None: ...
         @overload
-        def __init__(
-            self: List[E, list[E] | None], item: Field[E, Any] | type[Field[E, Any]], **options: Any
-        ) -> None: ...
+        def __init__(self: List[E, list[E] | None], item: Field[E, X] | type[Field[E, X]], **options: Any) -> None: ...
         @overload
         def __init__(self: List[N, list[N] | None], item: type[N], **options: Any) -> None: ...
         @overload
@@ -231,16 +229,14 @@ class Map(_Container[E, V]):
     @overload
     def __init__(
         self: Map[E, dict[str, E]],
-        item: Field[E, Any] | type[Field[E, Any]],
+        item: Field[E, X] | type[Field[E, X]],
         *,
         required: Literal[True],
         nullable: Literal[False] = False,
         **options: Any,
     ) -> None: ...
     @overload
-    def __init__(
-        self: Map[E, dict[str, E] | None], item: Field[E, Any] | type[Field[E, Any]], **options: Any
-    ) -> None: ...
+    def __init__(self: Map[E, dict[str, E] | None], item: Field[E, X] | type[Field[E, X]], **options: Any) -> None: ...
     @overload
     def __init__(self: Map[N, dict[str, N] | None], item: type[N], **options: Any) -> None: ...
     @overload
@@ -263,7 +259,7 @@ class Map(_Container[E, V]):
             refuse(self, f"has the option '{bad}', which needs a scalar field, not a lenient map", bad)
         self.item = item = self.bind_item()
         places(self, scalar=isinstance(item, Scalar), has_object=True)
-        coerce = _legacy_values(self) if self.legacy else _values(self)
+        coerce = legacy_values(self, _keys) if self.legacy else _values(self)
         self.coerce = constrained(coerce, [] if self.lenient else size_checks(self, "properties"))
         read: Any = item.read
         dump: Any = item.dump
@@ -316,54 +312,6 @@ def _values(field: Map[Any, Any]) -> Callable[[Any], Any]:
         return kept
 
     return coerce
-
-
-def _legacy_values(field: Map[Any, Any]) -> Callable[[Any], Any]:
-    warned = False
-
-    def coerce(value: Any) -> Any:
-        nonlocal warned
-        _keys(value, field)
-        kept = check_json(value)
-        if not warned:
-            odd = [
-                key
-                for key, one in kept.items()
-                if one is not None and (isinstance(one, bool) or not isinstance(one, (str, int, float)))
-            ]
-            if odd:
-                warned = _warn(field, odd[0], kept[odd[0]])
-        return kept
-
-    return coerce
-
-
-def _warn(field: Field[Any, Any], key: str, value: Any) -> bool:
-    """Warn at the caller's line; False if a filter silences it, so that the one warning is still to come."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("labkit.resources"):
-        frame = frame.f_back
-    text = (
-        f"{class_name(field.owner)}.{field.key}: the value of '{key}' is {described(value)}, not a string; it is kept "
-        "as it is, but the field is declared as a map of strings (declare it Opaque, or Map of another type)"
-    )
-    module = frame.f_globals.get("__name__", "<unknown>")
-    silenced = _action(text, module, frame.f_lineno) == "ignore"
-    warnings.warn_explicit(text, DeprecationWarning, frame.f_code.co_filename, frame.f_lineno, module, {})
-    return not silenced
-
-
-def _action(text: str, module: str, line: int) -> str:
-    """What the filters in force would do (the rule of ``warnings.warn_explicit``)."""
-    for action, message, category, module_pattern, at_line in warnings.filters:
-        if (
-            (message is None or message.match(text))
-            and issubclass(DeprecationWarning, category)
-            and (module_pattern is None or module_pattern.match(module))
-            and at_line in (0, line)
-        ):
-            return action
-    return "default"
 
 
 @register_kind

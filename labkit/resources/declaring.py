@@ -184,6 +184,8 @@ def _is_free(cls: type[Any], key: str, attribute: str, *, nullable: bool) -> boo
 
 def check_names_free(cls: type[Any], key: str, attribute: str, *, nullable: bool) -> None:
     """Raise DeclarationError if *attribute*, or the two methods of a nullable field, are taken."""
+    if attribute.startswith("__") and attribute.endswith("__") and not attribute.endswith("___"):
+        _refuse(cls, key, f"needs the attribute '{attribute}', and such names are Python's")
     for owner in [*cls.__mro__, *list(state_of(cls).family())[1:]]:
         _check_attribute(cls, owner, key, attribute)
     if not nullable:

@@ -47,8 +47,15 @@ def json_path(steps: Iterable[Step]) -> str:
         elif isinstance(step, str) and _PLAIN_KEY.fullmatch(step):
             text += f".{step}" if text else step
         else:
-            text += f"[{step}]"
+            text += f"[{printable(step) if isinstance(step, str) else step}]"
     return text
+
+
+def printable(text: str) -> str:
+    """*text* on one line that every terminal can show: what is not printable is escaped."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 class Problem(NamedTuple):

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from labkit.resources.errors import Refusal, Step, shorten
+from labkit.resources.errors import Refusal, Step, printable, shorten
 from labkit.resources.node import Node
 
 __all__ = ["INT64_MAX", "INT64_MIN", "check_json", "copied", "described", "in_quotes", "text_of", "unpaired"]
@@ -30,7 +30,7 @@ def text_of(value: Any) -> str:
     if isinstance(value, int):
         return str(int(value)) if value.bit_length() <= _DOUBLE_BITS else f"an integer of {value.bit_length()} bits"
     if isinstance(value, str):
-        return shorten(value.encode("utf-8", "backslashreplace").decode())
+        return printable(shorten(value))
     if isinstance(value, float):
         return repr(float(value))
     return _NAMES.get(type(value), type(value).__name__)
@@ -47,7 +47,7 @@ def described(value: Any) -> str:
     for kind in (bool, int, float, str):
         if isinstance(value, kind):
             text = text_of(value)
-            return f"the {_NAMES[kind]} {text!r}" if kind is str else f"the {_NAMES[kind]} {text}"
+            return f"the {_NAMES[kind]} '{text}'" if kind is str else f"the {_NAMES[kind]} {text}"
     name = next((name for kind, name in _NAMES.items() if isinstance(value, kind)), "")
     article = "a" if name else "an object of class"
     return f"{article} {name or type(value).__name__}"

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from labkit.resources.containers import List, Map, Object, Opaque, Struct
-from labkit.resources.errors import Problem, Refusal
+from labkit.resources.errors import Problem, Refusal, printable
 from labkit.resources.field import Field
 from labkit.resources.node import Node
 from labkit.resources.objects import Resource
@@ -20,7 +20,7 @@ from labkit.resources.scalars import Scalar
 from labkit.resources.state import state_of
 from labkit.resources.strictness import is_strict, undeclared
 from labkit.resources.unions import Union
-from labkit.resources.values import copied, described, in_quotes, unpaired
+from labkit.resources.values import copied, described, in_quotes, text_of, unpaired
 
 __all__ = ["Bad", "Inflation", "Path", "Place", "at", "found_parent", "parsed", "read", "spec_of", "text"]
 
@@ -51,8 +51,8 @@ class Inflation(Exception):
 def text(path: object) -> str:
     """A path as it is shown; steps of a tuple are joined with dots."""
     if isinstance(path, str):
-        return path.encode("utf-8", "backslashreplace").decode()
-    return ".".join(text(str(step)) for step in path) if isinstance(path, (tuple, list)) else repr(path)
+        return printable(path)
+    return ".".join(map(text_of, path)) if isinstance(path, (tuple, list)) else described(path)
 
 
 def parsed(path: object) -> tuple[tuple[Step, ...], str]:
@@ -94,7 +94,12 @@ class Place:
     __slots__ = ("field", "holder", "key", "node", "step")
 
     def __init__(self, node: Any, holder: Field[Any, Any] | None, step: Step) -> None:
-        self.node, self.holder, self.step, self.key = node, holder, step, str(step)
+        self.node, self.holder, self.step, self.key = (
+            node,
+            holder,
+            step,
+            text_of(step) if isinstance(step, int) else step,
+        )
         self.field: Field[Any, Any] | None
         if isinstance(node, Resource):
             self.field = state_of(type(node)).fields.get(self.key)
