@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,8 @@ APPLY_MANAGER = "kubectl-client-side-apply"
 PATCH_MANAGER = "kubectl-patch"
 MERGE_PATCH = "application/merge-patch+json"
 _NAMESPACE_PATH = f"/api/v1/namespaces/{NAMESPACE}"
+_ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+_AGGREGATE_TO = "rbac.authorization.k8s.io/aggregate-to-"
 LIMIT_S = 30.0
 CONTROLLER_REST_S = 3.0
 """Less than the namespace controller's grace period of 5 s (kubernetes 1.37, pkg/controller/namespace), to be sure."""
@@ -67,6 +69,7 @@ def begin(cluster: Cluster, section_begin: Begin, *, root: Path) -> None:
             _define(api, wanted.definition)
         for manifest in wanted.also:
             _create(api, manifests.collection_path(manifest), manifest)
+        _wait_aggregated(api, wanted.also)
         for one, manifest in wanted.objects:
             _make(api, wanted.plural, one, manifest)
 
@@ -207,6 +210,23 @@ def _create(api: Api, collection: str, manifest: Object) -> None:
     response = api.raw("POST", path, manifests.as_applied(manifest))
     if response.code != 201:
         raise _refused("POST", f"{collection}/{manifest['metadata']['name']}", response)
+
+
+def _wait_aggregated(api: Api, made: Sequence[Object]) -> None:
+    """Wait until the roles view, edit and admin hold the course's rules if, and only if, *made* has roles for them."""
+    wanted = {
+        role: any(f"{_AGGREGATE_TO}{role}" in (one["metadata"].get("labels") or {}) for one in made)
+        for role in ("view", "edit", "admin")
+    }
+
+    def look() -> Seen[None]:
+        for role, expected in wanted.items():
+            rules = (api.get(f"{_ROLES}/{role}") or {}).get("rules") or []
+            if any(set(COURSE_GROUPS) & set(rule.get("apiGroups", ())) for rule in rules) != expected:
+                return Seen(False, f"ClusterRole {role} {'lacks' if expected else 'still has'} the course's rules")
+        return Seen(True, "aggregated")
+
+    wait_for("the aggregated roles to follow", look, limit_s=LIMIT_S)
 
 
 def _make(api: Api, plural: str, one: BeginObject, manifest: Object) -> None:

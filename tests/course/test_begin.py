@@ -118,6 +118,14 @@ def test_patches_raise_the_generation_and_status_is_written_as_a_controller_writ
     assert spec(kubectl)["version"] == "2.10.0"
 
 
+def test_the_aggregated_roles_have_followed_when_a_section_begins(start: Callable[..., None], kubectl: Kubectl) -> None:
+    for _ in range(3):
+        for wanted, has_roles in ((ONLY_V1, True), (SCHEMA, False)):
+            start(wanted)
+            rules = kubectl.run(["get", "clusterrole", "view", "-o", "json"]).json["rules"]
+            assert any("cours.example.com" in rule.get("apiGroups", ()) for rule in rules) == has_roles
+
+
 def test_an_object_is_made_in_the_version_that_is_asked_for(start: Callable[..., None], kubectl: Kubectl) -> None:
     start(ONLY_V1)
     assert kubectl.run(["-n", "ch54", "get", "colis", "principal", "-o", "jsonpath={.apiVersion}"]).text.endswith("/v1")
