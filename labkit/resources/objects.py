@@ -244,7 +244,7 @@ class Resource(Node, metaclass=ResourceMeta):
 
     def _text(self) -> str:
         state = self.__labkit__  # type: ignore[attr-defined]
-        writers = (state.table and state.writers) or _writers(state)
+        writers = state.writers or _writers(state)
         parts = []
         for key, value in self._values.items():
             prefix, write = writers[key]

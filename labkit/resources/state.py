@@ -50,6 +50,7 @@ class ClassState:
         self.own: dict[str, Field[Any, Any]] = {}
         self.facts = facts
         self.lenient = lenient
+        self.writers: Any = None  # made by the first to_json
         self.build: Callable[[Any], Any]  # see labkit.resources.objects
         self.prelude: dict[str, str] = {}
         self.envelope: dict[str, Field[Any, Any]] = {}
@@ -77,7 +78,6 @@ class ClassState:
             self.required = tuple(key for key, field in merged.items() if field.enforced)
             self.dumps = _Dumps({key: field.dump for key, field in self.table.items()})
             self.coerces = _Coerces(self.table, self.undeclared)
-            self.writers: Any = None  # made by the first to_json
             self.aliases = {field.attribute: key for key, field in merged.items() if field.attribute != key}
         return self._fields
 
@@ -85,6 +85,7 @@ class ClassState:
         """Drop the tables, here and in every subclass."""
         for cls in self.family():
             cls.__labkit__._fields = None
+            cls.__labkit__.writers = None
             for name in ("table", "coerces", "dumps"):
                 cls.__labkit__.__dict__.pop(name, None)
 

@@ -43,6 +43,16 @@ _BY_TYPE: dict[type, Callable[[Any], str]] = {
 }
 
 
+# What the scalar types keep is of exactly this type; a Str that keeps a number makes _encode raise TypeError.
+_BY_KIND: dict[str, Callable[[Any], str]] = {
+    "Str": _encode,
+    "Quantity": _encode,
+    "Time": _encode,
+    "Int": int.__repr__,
+    "Bool": {True: "true", False: "false"}.__getitem__,
+}
+
+
 def _any(value: Any) -> str:
     return _BY_TYPE[type(value)](value)
 
@@ -74,12 +84,13 @@ def _node(value: Any) -> str:
 def writer_of(field: Field[Any, Any]) -> Callable[[Any], str]:
     """The function from a kept value to its JSON text."""
     if isinstance(field, (Object, Struct)):
-        return _node
+        # Every value there is an object of that class, so its own function can be called at once.
+        return _node if field.lenient or isinstance(field.target, str) else field.target._text  # type: ignore[no-any-return]
     if isinstance(field, List):
         return _list(field.item)
     if isinstance(field, Map):
         return _map(field.item)
-    return _encode if field.kind in ("Str", "Quantity") else _any
+    return _any if field.lenient else _BY_KIND.get(field.kind, _any)
 
 
 class Writers(dict[str, tuple[str, Callable[[Any], str]]]):
