@@ -157,7 +157,7 @@ class Kubectl:
             errors="replace",
             cwd=cwd,
             env=environment(self._cluster),
-            **system.apart(),
+            **system.aside(),
         )
         with process:
             try:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -39,19 +41,21 @@ def test_a_lock_excludes_another_process_and_goes_with_it(tmp_path: Path) -> Non
         pass
 
 
-def test_a_child_apart_does_not_get_the_terminals_interrupt() -> None:
-    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, **system.apart())
+@pytest.mark.parametrize(("how", "own_session"), [(system.apart, True), (system.aside, False)])
+def test_a_child_does_not_get_the_terminals_interrupt(how: Callable[[], dict[str, Any]], own_session: bool) -> None:
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, **how())
     try:
-        assert os.getpgid(child.pid) != os.getpgid(0)
-        assert os.getsid(child.pid) == child.pid
+        assert os.getpgid(child.pid) == child.pid != os.getpgid(0)
+        assert (os.getsid(child.pid) == child.pid) is own_session
     finally:
         child.kill()
         child.communicate()
 
 
-def test_a_group_is_ended_with_its_grandchildren() -> None:
+@pytest.mark.parametrize("how", [system.apart, system.aside])
+def test_a_group_is_ended_with_its_grandchildren(how: Callable[[], dict[str, Any]]) -> None:
     code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE)"
-    child = subprocess.Popen([sys.executable, "-c", code], **system.apart())
+    child = subprocess.Popen([sys.executable, "-c", code], **how())
     parent = psutil.Process(child.pid)
     eventually("a grandchild", lambda: bool(parent.children()))
     grandchild = parent.children()[0].pid
