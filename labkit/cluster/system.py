@@ -2,7 +2,7 @@
 
 A child that labkit starts must not get the Ctrl-C a person types in the terminal (labkit stops it in order instead),
 and stopping it must also stop what it started. Two starters of the same cluster must exclude each other. On POSIX that
-is a session or group of its own, a signal to its group, and ``flock``; Windows has other calls for the same three things.
+is a session or group of its own, a signal to the group, and ``flock``; Windows has other calls for the same things.
 Standard library only.
 """
 

@@ -11,7 +11,11 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import secrets
 import shutil
+import signal
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Mapping
@@ -19,24 +23,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ipykernel.kernelspec import get_kernel_dict
-from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
-from jupyter_client.manager import KernelManager
+from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_client.connect import write_connection_file
 
-from labkit.cluster.system import describe_exit
+from labkit.cluster import system
 from labkit.errors import CourseError
 
 __all__ = ["CellRun", "CourseKernel", "KernelDiedError"]
 
 START_LIMIT_S = 60.0
 LOOK_S = 0.1
-"""How long one look at the kernel's messages lasts; between looks the process is checked."""
+"""How long one look at the kernel's messages lasts; between looks the kernel's process is checked."""
+INTERRUPT_LIMIT_S = 2.0
+"""How long an interrupted cell may take to end what it started (kubectl) before its kernel is killed."""
 
-TRANSPORT = "tcp" if os.name == "nt" else "ipc"
+TRANSPORT = "tcp" if sys.platform == "win32" else "ipc"
 """Sockets in a folder of this person's alone: no port that others could reach, and no warning about it."""
-
 LONGEST_FOLDER = 60
-"""Characters of a temporary folder that leave room for "/labkit-kernel-12345678/kernel-ipc-5"."""
+"""Characters of a temporary folder that leave room for "/labkit-kernel-12345678/kernel-5"; a socket's path has at most
+107 (103 on macOS)."""
 
 _OUTPUT_KEYS = {
     "stream": ("name", "text"),
@@ -44,13 +49,6 @@ _OUTPUT_KEYS = {
     "execute_result": ("data", "metadata", "execution_count"),
     "error": ("ename", "evalue", "traceback"),
 }
-
-
-def _short_folder() -> str | None:
-    """Where a kernel's folder may lie: a socket's path has at most 107 characters (103 on macOS)."""
-    if TRANSPORT == "tcp" or len(tempfile.gettempdir()) <= LONGEST_FOLDER:
-        return None
-    return "/tmp"  # noqa: S108  (the folder made in it is private)
 
 
 class KernelDiedError(CourseError):
@@ -73,42 +71,42 @@ class CellRun:
         return None
 
 
-class _ThisPython(KernelSpecManager):
-    """Knows one kernel, the running Python's; one that a person installed under the same name is not asked."""
-
-    def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
-        known: dict[str, Any] = get_kernel_dict()
-        return KernelSpec(name=kernel_name, resource_dir="", **known)
-
-
 class CourseKernel:
     """One kernel of this very Python, started at once and ready when first asked to run something.
 
-    Its sockets and what it says to its terminal lie in a folder of its own, which goes with it.
+    It is a child in this session, like a command of a shell: a session of its own, as jupyter_client makes one, would
+    cost each kubectl time (``system.aside``). Its sockets and what it says to its terminal lie in a folder of its own,
+    which goes with it. It ends when this process is gone.
     """
 
     def __init__(self, *, cwd: Path, environ: Mapping[str, str]) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="labkit-kernel-", dir=_short_folder()))
-        self._manager = KernelManager(
-            kernel_spec_manager=_ThisPython(),
-            transport=TRANSPORT,
-            connection_file=str(self._folder / "kernel.json"),
-        )
+        short = TRANSPORT == "tcp" or len(tempfile.gettempdir()) <= LONGEST_FOLDER
+        self._folder = Path(tempfile.mkdtemp(prefix="labkit-kernel-", dir=None if short else "/tmp"))  # noqa: S108
         try:
+            connection, _ = write_connection_file(
+                str(self._folder / "kernel.json"),
+                ip=str(self._folder / "kernel") if TRANSPORT == "ipc" else "127.0.0.1",
+                key=secrets.token_hex().encode(),
+                transport=TRANSPORT,
+            )
             with (self._folder / "log").open("wb") as log:
-                self._manager.start_kernel(
-                    cwd=str(cwd),
-                    env={**os.environ, **environ},
-                    extra_arguments=["--HistoryManager.enabled=False"],
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", "ipykernel_launcher", "-f", connection, "--HistoryManager.enabled=False"],
+                    cwd=cwd,
+                    env={**os.environ, **environ, "JPY_PARENT_PID": str(os.getpid())},
+                    stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
+                    **system.aside(),
                 )
-            self._client = self._manager.client()
-            self._client.start_channels()
         except BaseException:
-            self._end()
+            shutil.rmtree(self._folder, ignore_errors=True)
             raise
+        self._client = BlockingKernelClient(connection_file=connection)
+        self._client.load_connection_file()
+        self._client.start_channels(stdin=False, hb=False)
         self._ready = False
+        self._busy = False
 
     def preload(self, source: str) -> None:
         """Let it run *source* silently as soon as it is up, without waiting; what comes of it is ignored."""
@@ -123,7 +121,7 @@ class CourseKernel:
                 while not self._ready:
                     message = self._client.get_iopub_msg(timeout=LOOK_S)
                     self._ready = message["parent_header"].get("msg_id") == asked
-            if not self._manager.is_alive():
+            if self._process.poll() is not None:
                 raise KernelDiedError("the kernel did not start", evidence=self._last_words(), next_act="labkit doctor")
             if time.monotonic() - began > START_LIMIT_S:
                 raise KernelDiedError(f"the kernel did not answer for {START_LIMIT_S:g} s", next_act="labkit doctor")
@@ -132,6 +130,7 @@ class CourseKernel:
         """Run one cell to its end. Raises KernelDiedError, and CourseError after *limit_s* seconds."""
         self.wait_ready()
         began = time.monotonic()
+        self._busy = True
         sent = self._client.execute(source, store_history=False, allow_stdin=False, stop_on_error=False)
         outputs: list[dict[str, Any]] = []
         while True:
@@ -145,29 +144,38 @@ class CourseKernel:
                 raise CourseError(
                     "the cell clears its output", evidence=source[:60], next_act="no clear_output, interact or Output"
                 )
+        self._busy = False
         return CellRun(tuple(outputs), time.monotonic() - began)
 
     def stop(self) -> None:
-        """End the kernel and what it holds. Always safe."""
+        """End the kernel; a cell that is running is interrupted first, so that it ends what it started. Always safe."""
+        if self._busy and self._process.poll() is None:
+            self._interrupt()
         self._client.stop_channels()
-        self._end()
-
-    def _end(self) -> None:
-        if self._manager.has_kernel:
-            self._manager.shutdown_kernel(now=True)
-        self._manager.cleanup_resources()
+        system.kill_group(self._process)
+        self._process.wait()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _interrupt(self) -> None:
+        """Raise KeyboardInterrupt in the running cell, and give it a moment to end."""
+        if sys.platform == "win32":
+            return
+        os.killpg(self._process.pid, signal.SIGINT)
+        asked, end = self._client.kernel_info(), time.monotonic() + INTERRUPT_LIMIT_S
+        while self._busy and self._process.poll() is None and time.monotonic() < end:
+            with contextlib.suppress(queue.Empty):
+                message = self._client.get_iopub_msg(timeout=LOOK_S)
+                self._busy = message["parent_header"].get("msg_id") != asked
 
     def _last_words(self) -> str:
         """How the kernel's process ended, and the last line it printed."""
-        process = getattr(self._manager.provisioner, "process", None)
-        status = None if process is None else process.poll()
+        status = self._process.poll()
         try:
             said = (self._folder / "log").read_text(encoding="utf-8", errors="replace").split("\n")
         except OSError:
             said = []
         last = next((line.strip() for line in reversed(said) if line.strip()), "")
-        return ": ".join(one for one in ("" if status is None else describe_exit(status), last) if one)
+        return ": ".join(one for one in ("" if status is None else system.describe_exit(status), last) if one)
 
     def _next(self, sent: str, began: float, limit_s: float) -> Mapping[str, Any]:
         """The next message about the cell *sent*."""
@@ -181,9 +189,9 @@ class CourseKernel:
                 return message
 
     def _check(self, began: float, limit_s: float) -> None:
-        if not self._manager.is_alive():
+        if self._process.poll() is not None:
             told = [f"{time.monotonic() - began:.1f} s into the cell", self._last_words()]
             raise KernelDiedError("the kernel died", evidence=", ".join(one for one in told if one))
         if time.monotonic() - began > limit_s:
-            self._manager.interrupt_kernel()
+            self._interrupt()
             raise CourseError(f"the cell was still running after {limit_s:g} s", next_act="it was interrupted")

@@ -193,12 +193,9 @@ def labkit_play(root: Path, *arguments: str, environ: dict[str, str]) -> subproc
     )
 
 
-def everything_below(pid: int) -> Sequence[psutil.Process]:
-    return psutil.Process(pid).children(recursive=True)
-
-
 def test_an_interrupt_stops_kernels_and_cluster_and_is_exit_code_130(tmp_path: Path, home: Path) -> None:
-    course(tmp_path, code("import time\nfor _ in range(600): time.sleep(0.1)", step="cel/long"), begin={})
+    endless = "%kubectl wait --for=jsonpath='{.x}'=1 --timeout=100s namespace/default"
+    course(tmp_path, code(endless, step="cel/endless"), begin={})
     own = tmp_path / "own-tmp"
     own.mkdir()
     process = labkit_play(
@@ -212,8 +209,13 @@ def test_an_interrupt_stops_kernels_and_cluster_and_is_exit_code_130(tmp_path: P
             return Seen("cel/begin" in line, line)
 
         wait_for("the section to be begun", look, limit_s=60)
-        below = everything_below(process.pid)
-        assert len(below) >= 2, "a control plane and a kernel"
+
+        def look_below() -> Seen[Sequence[psutil.Process]]:
+            there = psutil.Process(process.pid).children(recursive=True)
+            return Seen("kubectl" in [one.name() for one in there], str(there), there)
+
+        below = wait_for("kubectl to run", look_below, limit_s=30) or ()
+        assert len(below) >= 3, "a control plane, a kernel and kubectl"
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=20)
     finally:
