@@ -38,10 +38,10 @@ def builder_of(cls: Any, state: ClassState) -> Callable[[Any], Any]:
             try:
                 values[key] = coerces[key](value)
             except Refusal as refusal:
-                if value is None and _is_absence(state, key, values):
-                    continue
-                problems = problems or []
-                problems.extend(refusal.under(key) if isinstance(key, str) else refusal.problems)
+                refused = refusal if value is not None else _null(state, key, values, refusal)
+                if refused is not None:
+                    problems = problems or []
+                    problems.extend(refused.under(key) if isinstance(key, str) else refused.problems)
         for key in state.required:
             if key not in values:
                 problems = _missing(cls, key, problems)
@@ -65,14 +65,18 @@ def _document(cls: type[Any], value: Any) -> Mapping[str, Any]:
     return value
 
 
-def _is_absence(state: ClassState, key: Any, values: dict[str, Any]) -> bool:
-    """Whether null stands for the absence of a declared field; for a nullable one it is noted as a value."""
+def _null(state: ClassState, key: Any, values: dict[str, Any], refusal: Refusal) -> Refusal | None:
+    """Null is absence for a declared field, and a value for a nullable one: then None is given, and no refusal."""
     field = state.table.get(key) if isinstance(key, str) else None
     if field is None or key in state.envelope:
-        return False
+        return refusal
     if field.nullable:
+        try:
+            field.check_null()
+        except Refusal as refused:
+            return refused
         values[key] = None
-    return True
+    return None
 
 
 def _missing(cls: type[Any], key: str, problems: list[Problem] | None) -> list[Problem]:

@@ -25,6 +25,11 @@ _DNS_TEXT = (
     "'[a-z]([-a-z0-9]*[a-z0-9])?')"
 )
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_SUBDOMAIN_TEXT = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
+    "end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
+    r"'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+)
 _COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
 _PROTECTED = ("k8s.io", "kubernetes.io")
@@ -56,19 +61,18 @@ def _unsupported(value: Any, known: tuple[str, ...]) -> str:
 
 def _names(document: Mapping[str, Any]) -> Found:
     spec = document["spec"]
-    group, names = spec.get("group") or "", spec["names"]
+    group, given = spec.get("group") or "", spec["names"]
+    kind = given.get("kind", "")
+    names = {"singular": kind.lower(), "listKind": f"{kind}List", **given}  # the server's own defaults
     expected = f"{names['plural']}.{group}"
+    if not _SUBDOMAIN.fullmatch(expected):
+        yield "metadata.name", _invalid(expected, _SUBDOMAIN_TEXT)
     if document["metadata"].get("name") != expected:
         yield "metadata.name", _invalid(document["metadata"].get("name"), 'must be spec.names.plural+"."+spec.group')
     if not group:
         yield "spec.group", "Required value"
     elif not _SUBDOMAIN.fullmatch(group):
-        yield (
-            "spec.group",
-            _invalid(
-                group, "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.'"
-            ),
-        )
+        yield "spec.group", _invalid(group, _SUBDOMAIN_TEXT)
     elif "." not in group:
         yield "spec.group", _invalid(group, "should be a domain with at least one dot")
     if spec.get("scope") not in ("Cluster", "Namespaced"):
@@ -200,9 +204,6 @@ def _selectable(selectable: list[Any], schema: Mapping[str, Any], at: str) -> Fo
         if path in seen:
             yield where, f"Duplicate value: {json.dumps(path)}"
         seen.add(path)
-        if path == ".metadata" or path.startswith(".metadata."):
-            yield where, _invalid(path, "must not point to fields in metadata")
-            continue
         if "[" in path and "['" not in path:
             yield where, _invalid(path, "is an invalid path: array notation is not allowed")
             continue
@@ -211,6 +212,8 @@ def _selectable(selectable: list[Any], schema: Mapping[str, Any], at: str) -> Fo
             node = (node.get("properties") or {}).get(key) if isinstance(node, Mapping) else None
         if not isinstance(node, Mapping):
             yield where, _invalid(path, "is an invalid path: does not refer to a valid field")
+        elif path == ".metadata" or path.startswith(".metadata."):
+            yield where, _invalid(path, "must not point to fields in metadata")
         elif node.get("type") not in ("string", "boolean", "integer"):
             text = "must point to a field of type string, boolean or integer."
             yield where, _invalid(path, f"{text} Enum string fields and strings with formats are allowed.")

@@ -121,7 +121,7 @@ def time(value: Any) -> str:
     match = _TIME.fullmatch(value)
     if match:
         try:
-            date(int(match[1]), int(match[2]), int(match[3]))
+            date(int(match[1]) or 2000, int(match[2]), int(match[3]))  # the year 0 has the days of 2000
         except ValueError:
             match = None
     if not match:

@@ -114,9 +114,16 @@ class Field(Generic[E, V]):
         if value is not None:
             obj._values[self.key] = self.coerce(value)
         elif self.nullable:
+            self.check_null()
             obj._values[self.key] = None
         else:
             self.clear(obj)
+
+    def check_null(self) -> None:
+        """Raise Refusal if there is an enum: the server lets no null pass one, not even one that lists null."""
+        enum = self.options.get("enum") if self.item is None else None
+        if isinstance(enum, (list, tuple)):
+            raise Refusal.of(f'Value "null" is not one of: {", ".join(map(text_of, enum))}', "null")
 
     def clear(self, obj: Resource) -> None:
         """Make the field absent; raises Refusal if it is required."""
@@ -179,7 +186,7 @@ class Field(Generic[E, V]):
     def element(self) -> Coerce:
         """*coerce* for an element of a list: null only where the element is nullable."""
         coerce = self.coerce
-        return (lambda value: None if value is None else coerce(value)) if self.nullable else coerce
+        return (lambda value: self.check_null() if value is None else coerce(value)) if self.nullable else coerce
 
 
 def constrained(base: Coerce, checks: list[Check], of: Coerce | None = None) -> Coerce:

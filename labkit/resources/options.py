@@ -8,6 +8,7 @@ CustomResourceDefinition can say beyond them.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -208,34 +209,25 @@ def _numbers(field: Field[Any, Any], checks: list[Check]) -> None:
     least, most = given.get("minimum"), given.get("maximum")
     if least is not None and most is not None and least > most:
         refuse(field, f"has the minimum {least}, which exceeds its maximum {most}", "minimum")
-    if least is not None:
-        if given.get("exclusive_minimum"):
+    bounds = (
+        ("minimum", operator.ge, operator.gt, "below the minimum", "not above the minimum"),
+        ("maximum", operator.le, operator.lt, "above the maximum", "not below the maximum"),
+    )
+    for option, within, inside, wrong, wrong_if_exclusive in bounds:
+        if option in given:
+            exclusive = given.get(f"exclusive_{option}")
             checks.append(
-                Check(
-                    lambda value: value > least,
-                    lambda value: f"Value {in_quotes(value)} is not above the minimum {least}",
-                )
+                _bound(given[option], inside if exclusive else within, wrong_if_exclusive if exclusive else wrong)
             )
-        else:
-            checks.append(
-                Check(
-                    lambda value: value >= least, lambda value: f"Value {in_quotes(value)} is below the minimum {least}"
-                )
-            )
-    if most is not None:
-        if given.get("exclusive_maximum"):
-            checks.append(
-                Check(
-                    lambda value: value < most,
-                    lambda value: f"Value {in_quotes(value)} is not below the maximum {most}",
-                )
-            )
-        else:
-            checks.append(
-                Check(
-                    lambda value: value <= most, lambda value: f"Value {in_quotes(value)} is above the maximum {most}"
-                )
-            )
+
+
+def _bound(bound: Any, holds: Callable[[Any, Any], bool], wrong: str) -> Check:
+    """A bound as the server has it: it compares an integer with the whole part of the bound (kube-openapi 1.37)."""
+    whole = math.trunc(bound)
+    return Check(
+        lambda value: holds(value, whole if isinstance(value, int) else bound),
+        lambda value: f"Value {in_quotes(value)} is {wrong} {bound}",
+    )
 
 
 def _is_number(value: Any) -> bool:

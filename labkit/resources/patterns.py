@@ -45,6 +45,7 @@ _POSIX: dict[str, Ranges] = {
     "xdigit": ((0x30, 0x39), (0x41, 0x46), (0x61, 0x66)),
 }
 _ESCAPES = {"a": 7, "f": 12, "t": 9, "n": 10, "r": 13, "v": 11}
+_HEX = frozenset("0123456789abcdefABCDEF")
 _REPEAT = re.compile(r"\{(0|[1-9][0-9]*)(?:(,)(0|[1-9][0-9]*)?)?\}")
 _NAMED = re.compile(r"\(\?P?<([A-Za-z0-9_]+)>")
 _FLAGS = re.compile(r"\(\?([imsU]*)(?:-([imsU]+))?([:)])")
@@ -116,7 +117,6 @@ class _Parser:
         self.flags: frozenset[str] = frozenset()
         self.groups = [_Group(self.flags)]
         self.unknown = ""
-        self.names: set[str] = set()
         self.needs: dict[int, int] = {}  # id of a repeated node → the repetition count it needs
 
     def fail(self, reason: str, shown: str) -> PatternError:
@@ -182,13 +182,11 @@ class _Parser:
         if not text.startswith("(?", start):
             self.at += 1
             self.groups.append(_Group(self.flags))
-        elif text.startswith(("(?P<", "(?<"), start):
+        elif text.startswith(("(?P<", "(?<"), start) and len(text) - start > text.index("<", start) - start + 1:
             named = _NAMED.match(text, start)
             if not named:
-                raise self.fail("invalid named capture", text[start:])
-            if named[1] in self.names:
-                raise self.fail("duplicate capture group name", named[1])
-            self.names.add(named[1])
+                end = text.find(">", start) + 1
+                raise self.fail("invalid named capture", text[start : end or None])
             self.at = named.end()
             self.groups.append(_Group(self.flags))
         else:
@@ -203,7 +201,9 @@ class _Parser:
 
     def _bad_flags(self, start: int) -> str:
         end = start + 2
-        while end < len(self.text) and self.text[end] in "imsU-":
+        while self.text[end : end + 1] in tuple("imsU") or (
+            self.text[end : end + 1] == "-" and "-" not in self.text[start:end]
+        ):
             end += 1
         return self.text[start : end + 1]
 
@@ -225,7 +225,7 @@ class _Parser:
             raise self.fail("invalid nested repetition operator", last_repeat + self.text[start : self.at])
         items = self.groups[-1].items
         if not items:
-            raise self.fail("missing argument to repetition operator", operator)
+            raise self.fail("missing argument to repetition operator", self.text[start : self.at])
         low, high = bounds
         count = low if high is None else high
         needed = max(1, self._needed(items[-1]))
@@ -275,9 +275,10 @@ class _Parser:
         return _negated(ranges) if letter.isupper() else ranges
 
     def _unicode_class(self) -> Ranges:
-        match = re.compile(r"\\[pP](?:\{\^?([A-Za-z0-9_]+)\}|([A-Za-z]))").match(self.text, self.at)
+        match = re.compile(r"\\[pP](?:\{\^?([A-Za-z_]+)\}|([A-Za-z]))").match(self.text, self.at)
         if not match:
-            raise self.fail("invalid character class range", self.text[self.at : self.at + 3])
+            end = self.text.find("}", self.at) + 1 if self.text.startswith("{", self.at + 2) else 0
+            raise self.fail("invalid character class range", self.text[self.at : end or self.at + 3])
         self.at = match.end()
         self.unknown = self.unknown or f"the Unicode class {match[0]} depends on the server's Unicode version"
         return ((0, _MAX_RUNE),)
@@ -293,17 +294,29 @@ class _Parser:
             self.at = octal.end()
             return int(octal[0], 8)
         if letter == "x":
-            digits = re.compile(r"x(?:([0-9A-Fa-f]{2})|\{([0-9A-Fa-f]{1,8})\})").match(self.text, start + 1)
-            code = int(digits[1] or digits[2], 16) if digits else _MAX_RUNE + 1
-            if not digits or code > _MAX_RUNE:
-                raise self.fail("invalid escape sequence", self.text[start : start + 3])
-            self.at = digits.end()
-            return code
+            return self._hex(start)
         if letter in _ESCAPES:
             return _ESCAPES[letter]
         if letter.isascii() and not letter.isalnum():
             return ord(letter)
         raise self.fail("invalid escape sequence", self.text[start : self.at])
+
+    def _hex(self, start: int) -> int:
+        """``\\x41`` or ``\\x{1F600}``; the message ends where Go stops reading."""
+        braces = self.text.startswith("{", self.at)
+        self.at += braces
+        code, digits = 0, 0
+        while braces or digits < 2:
+            char = self.text[self.at : self.at + 1]
+            self.at += len(char)
+            if char == "}" and braces and digits:
+                break
+            if char == "" or char not in _HEX or (code := code * 16 + int(char, 16)) > _MAX_RUNE:
+                if char not in _HEX and not braces and not digits:
+                    self.at += len(self.text[self.at : self.at + 1])
+                raise self.fail("invalid escape sequence", self.text[start : self.at])
+            digits += 1
+        return code
 
     def _class(self) -> Ranges:
         text, start = self.text, self.at

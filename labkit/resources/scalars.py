@@ -178,7 +178,7 @@ class Int(Scalar[int, V]):
         if {"enum", "exclusive_minimum", "exclusive_maximum"} & set(self.options):
             return coerce
         least, most = self.options.get("minimum", INT64_MIN), self.options.get("maximum", INT64_MAX)
-        least, most = max(least, INT64_MIN), min(most, INT64_MAX)
+        least, most = max(int(least), INT64_MIN), min(int(most), INT64_MAX)
         return lambda value: value if type(value) is int and least <= value <= most else coerce(value)
 
     def schema_parts(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ __all__ = ["schema_problems"]
 Found = Iterator[tuple[str, str]]  # the server's path and text
 
 TYPES = ("array", "boolean", "integer", "number", "object", "string")
-REASONS = ("FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired", "FieldValueDuplicate")
+REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
 _FORBIDDEN = ("$ref", "definitions", "dependencies", "patternProperties", "additionalItems", "id")
 _ROOT_META = ("name", "generateName")
@@ -143,7 +143,6 @@ def _map_keys(node: Mapping[str, Any], keys: Any, path: str) -> Found:
     assert isinstance(items, Mapping)  # noqa: S101  (decided on the line above)
     if not keys:
         yield f"{path}.x-kubernetes-list-map-keys", "Required value: must not be empty if x-kubernetes-list-type is map"
-        return
     if items.get("type") != "object":
         yield (
             f"{path}.items.type",
@@ -151,7 +150,7 @@ def _map_keys(node: Mapping[str, Any], keys: Any, path: str) -> Found:
         )
     properties = items.get("properties") or {}
     seen = set()
-    for number, key in enumerate(keys):
+    for number, key in enumerate(keys or ()):
         at = f"{path}.x-kubernetes-list-map-keys[{number}]"
         if key in seen:
             yield at, f"Duplicate value: {json.dumps(key)}"
@@ -295,7 +294,8 @@ def _found_kind(value: Any) -> str:
 
 
 def _invalid(value: Any, text: str) -> str:
-    return f"Invalid value: {json.dumps(value, ensure_ascii=False, default=str)}: {text}"
+    shown = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return f"Invalid value: {shown}: {text}"
 
 
 def _unsupported(value: Any, known: Any) -> str:

@@ -233,6 +233,11 @@ class Place:
         return lambda: self.put(kept)
 
     def _prepared_null(self, field: Field[Any, Any]) -> Callable[[], None]:
+        if field.nullable:
+            try:
+                field.check_null()
+            except Refusal as refusal:
+                raise self.bad(f"cannot set '{self.shown}'{self._inside}: {refusal.reason}") from None
         if field.nullable or (isinstance(field, Opaque) and isinstance(self.node, dict)):
             return lambda: self.put(None)
         if field.enforced and isinstance(self.node, Resource):

@@ -85,7 +85,7 @@ def writer_of(field: Field[Any, Any]) -> Callable[[Any], str]:
     """The function from a kept value to its JSON text."""
     if isinstance(field, (Object, Struct)):
         # Every value there is an object of that class, so its own function can be called at once.
-        return _node if field.lenient or isinstance(field.target, str) else field.target._text  # type: ignore[no-any-return]
+        return _node if field.lenient or isinstance(field.target, str) else field.target._text
     if isinstance(field, List):
         return _list(field.item)
     if isinstance(field, Map):

@@ -254,7 +254,7 @@ MISTAKES: list[tuple[dict[str, Any], Any, str, str]] = [
         {"selectable": [".metadata.name"]},
         {},
         "spec.selectableFields[0].jsonPath",
-        "must not point to fields in metadata",
+        "does not refer to a valid field",
     ),
     ({"deprecated": "x" * 257}, {}, "spec.versions[0].deprecationWarning", "must be <= 256"),
     (
