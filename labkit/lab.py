@@ -62,9 +62,9 @@ def begin(section: str) -> Lab:
     """
     root = notebook.find_root(Path.cwd())
     _, section_begin = notebook.find(section, [Path.cwd(), root / "notebooks", root])
-    cluster = choose.attach_or_start(
-        choose.resolve(os.environ.get("LABKIT_CLUSTER")), owner=Owner.LEASED, progress=_say
-    )
+    named = os.environ.get("LABKIT_CLUSTER")
+    progress = _patient() if named else _say
+    cluster = choose.attach_or_start(choose.resolve(named), owner=Owner.LEASED, progress=progress)
     info = cluster.info()
     if not info.owned:
         claim.claim(cluster, yes=os.environ.get("LABKIT_CLAIM") == "1")

@@ -203,6 +203,21 @@ def test_a_restarted_kernel_finds_its_objects(kernels: Callable[..., CourseKerne
     assert not lease.exists()
 
 
+def test_a_foreign_cluster_needs_a_yes_and_what_it_lacks_is_not_shown(
+    kernels: Callable[..., CourseKernel], cluster: EmbeddedCluster
+) -> None:
+    cluster.reset()
+    foreign = f"kubeconfig:{cluster.kubeconfig}"
+    refused = text(kernels(LABKIT_CLUSTER=foreign).run(BEGIN).outputs)
+    assert refused.startswith("ClaimRefused: ") and "LABKIT_CLAIM=1" in refused
+    kernel = kernels(LABKIT_CLUSTER=foreign, LABKIT_CLAIM="1")
+    assert text(kernel.run(BEGIN).outputs).endswith('at the beginning of "cel"')
+    assert text(kernel.run("%kubectl get colis -A -o name").outputs) == "colis.cours.example.com/principal"
+    shown = kernel.run("%etcd get /registry --prefix")
+    assert shown.error is None and text(shown.outputs).startswith("not shown, because ")
+    cluster.reset()
+
+
 def test_without_ipython_everything_works_but_the_magics(course: Path, cluster: EmbeddedCluster) -> None:
     script = (
         f"{BEGIN}\nlab.kubectl('get', 'colis', '-A', '-o', 'name')\nimport sys\nprint('IPython' in sys.modules)\n"

@@ -19,7 +19,9 @@ from .building import REPOSITORY, Cell, code, opening, printed, write
 
 SETTINGS = f"""
 [pytest]
-addopts = --import-mode=importlib --nbval --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with={sanitize.CONFIG}
+addopts =
+    --import-mode=importlib
+    --nbval --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with={sanitize.CONFIG}
 filterwarnings = error
 """
 

@@ -31,6 +31,11 @@ SAME = [
     ("<td>390.6 MiB</td>", "<td>12.0 MiB</td>", "an amount of memory in HTML"),
     ("<object at 0x7f1234>", "<object at 0x1>", "an address"),
     ("a\r\nb\r\n", "a\nb\n", "the line ends of a terminal"),
+    (
+        'embedded cluster, Kubernetes v1.37.2: at the beginning of "cel"',
+        'minikube cluster, Kubernetes v1.36.0+k3s1: at the beginning of "cel"',
+        "the cluster of a beginning",
+    ),
     ("a  \nb ", "a\nb", "blanks at the end of a line"),
 ]
 
@@ -40,6 +45,7 @@ DIFFERENT = [
     ("replicas   4", "replicas   5", "a bare number in the last column"),
     ("/apis 3855 bytes", "/apis 4023 bytes", "the size of a document"),
     ("Kubernetes v1.37.2", "Kubernetes v1.36.0", "a version"),
+    ("embedded cluster, Kubernetes v1.37.2: x", "embedded cluster, Kubernetes v1.36.0: x", "a version elsewhere"),
     ("cours.example.com/v1", "cours.example.com/v1alpha1", "an API version"),
     ("10.0.0.1:443", "10.0.0.1:444", "a port elsewhere"),
     ("crd/01-colis.yaml", "crd/02-colis.yaml", "a manifest's path"),
