@@ -26,6 +26,7 @@ __all__ = ["normalised", "record"]
 
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 LANGUAGE = {"name": "python"}
+_STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
 _NOT_IN_IDS = re.compile(r"[^a-zA-Z0-9-_]+")
 
 
@@ -81,14 +82,20 @@ def normalised(data: Mapping[str, Any], step_ids: Mapping[int, str]) -> str:
 
 
 def _kept_or_new(cell: Mapping[str, Any], outputs: tuple[dict[str, Any], ...]) -> list[Any]:
-    """The recorded outputs while they say the same (and show the same pictures' presence), else the new ones."""
+    """The recorded outputs while they say the same and look the same, else the new ones."""
     old = cell.get("outputs", [])
-    same = comparable(old) == comparable(outputs) and _mime_types(old) == _mime_types(outputs)
+    same = comparable(old) == comparable(outputs) and _looks(old) == _looks(outputs)
     return list(old if same else outputs)
 
 
-def _mime_types(outputs: Any) -> list[list[str]]:
-    return [sorted(output.get("data", {})) for output in merged(outputs)]
+def _looks(outputs: Any) -> list[tuple[list[str], list[str]]]:
+    """Of each output what the sanitizer passes over: whether there is a picture, and the style sheet of its HTML."""
+    found = []
+    for output in merged(outputs):
+        data = output.get("data", {})
+        html = data.get("text/html", "")
+        found.append((sorted(data), _STYLE.findall(html if isinstance(html, str) else "".join(html))))
+    return found
 
 
 def _numbered(output: Mapping[str, Any], count: int) -> dict[str, Any]:
