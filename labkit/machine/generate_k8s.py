@@ -61,16 +61,15 @@ def documents(api: Api) -> dict[str, dict[str, Any]]:
 
 def sources(docs: Mapping[str, Mapping[str, Any]], version: str) -> dict[str, str]:
     """File name → source, formatted, of every module in labkit/resources/k8s. Raises MachineError without ruff."""
-    types: dict[str, type[Any]] = {}
+    reader = Reader(_together([docs[api_version] for api_version in KINDS]))  # types in more than one are the same
     for api_version, kinds in KINDS.items():
-        reader = Reader(docs[api_version])
         for kind in kinds:
             reader.kind(api_version, kind)
-        types = {**reader.made, **types}
+    types = reader.made
     modules: dict[str, list[str]] = {word: [] for word in PLACES.values()}
     for name in sorted(types):
         modules[_place(name)].append(name)
-    written = {f"{word}_v1.py": _module(word, names, types, version) for word, names in modules.items()}
+    written = {f"{word}_v1.py": _module(word, names, types) for word, names in modules.items()}
     written["__init__.py"] = _package({word: [_short(name) for name in names] for word, names in modules.items()})
     return {name: _formatted(text.replace("{version}", version)) for name, text in written.items()}
 
@@ -81,15 +80,22 @@ def stale(docs: Mapping[str, Mapping[str, Any]], folder: Path) -> dict[str, str]
     The version in the first line does not count: another patch release with the same types makes nothing stale.
     """
     found = {}
-    for name, text in sources(docs, "-").items():
+    wanted = sources(docs, "-")
+    for name, text in wanted.items():
         path = folder / name
         there = _VERSION.sub("Generated from Kubernetes - by", path.read_text("utf-8")) if path.exists() else ""
         if there != text:
             found[name] = "differs from what the control plane publishes" if there else "is not there"
     for path in sorted(folder.glob("*.py")):
-        if path.name not in sources(docs, "-"):
+        if path.name not in wanted:
             found[path.name] = "is not generated any more"
     return found
+
+
+def _together(docs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    schemas = {name: schema for doc in docs for name, schema in doc["components"]["schemas"].items()}
+    paths = {path: served for doc in docs for path, served in doc["paths"].items()}
+    return {"components": {"schemas": schemas}, "paths": paths}
 
 
 def twin_differences(docs: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -100,6 +106,7 @@ def twin_differences(docs: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """
     reader = Reader(docs[TWINS], UNIONS)
     reader.kind(TWINS, "CustomResourceDefinition")
+    reader.part(f"{META}ObjectMeta")
     found = []
     for name, published in sorted(reader.made.items()):
         module = meta if name.startswith(META) else apiextensions
@@ -108,9 +115,8 @@ def twin_differences(docs: Mapping[str, Mapping[str, Any]]) -> list[str]:
             found.append(f"{module.__name__} has no {_short(name)}")
             continue
         said, wanted = _facts(ours), _facts(published)
-        for key in sorted(said.keys() | wanted.keys()):
-            if said.get(key) != wanted.get(key):
-                found.append(f"{_short(name)}.{key} is {said.get(key)}, and the server says {wanted.get(key)}")
+        different = [key for key in sorted(said.keys() | wanted.keys()) if said.get(key) != wanted.get(key)]
+        found += [f"{_short(name)}.{key} is {said.get(key)}; the server says {wanted.get(key)}" for key in different]
     return found
 
 
@@ -130,7 +136,7 @@ def _short(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def _module(word: str, names: Sequence[str], types: Mapping[str, type[Any]], version: str) -> str:
+def _module(word: str, names: Sequence[str], types: Mapping[str, type[Any]]) -> str:
     ours = {types[name] for name in names}
     ordered = list(_after_what_they_need([types[name] for name in names], ours))
     imports: dict[str, set[str]] = {}
@@ -212,6 +218,7 @@ def _package(modules: Mapping[str, Sequence[str]]) -> str:
     names = [name for found in modules.values() for name in found]
     by_hand = {"apiextensions": apiextensions.__all__, "meta": meta.__all__}
     names += [name for found in by_hand.values() for name in found]
+    names += [cls.__name__ for cls in UNIONS.values()]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
         raise MachineError(f"two types are called {', '.join(sorted(twice))}")
@@ -219,12 +226,15 @@ def _package(modules: Mapping[str, Sequence[str]]) -> str:
     lines += ["", "    from labkit.resources.k8s import Pod, Role", '"""', "", "from __future__ import annotations", ""]
     lines += ["from typing import Any", "", "from labkit.resources import apiextensions, meta"]
     lines.append(f"from labkit.resources.k8s import {', '.join(f'{word}_v1' for word in sorted(modules))}")
-    homes = {f"labkit.resources.{word}": found for word, found in by_hand.items()}
+    homes: dict[str, Sequence[str]] = {f"labkit.resources.{word}": found for word, found in by_hand.items()}
     homes |= {f"labkit.resources.k8s.{word}_v1": found for word, found in modules.items()}
     lines += [f"from {home} import {', '.join(sorted(found))}" for home, found in sorted(homes.items())]
+    lines.append("from labkit.resources.openapi import UNIONS")
+    lines.append(f"from labkit.resources.unions import {', '.join(sorted(cls.__name__ for cls in UNIONS.values()))}")
     lines += ["", f"__all__ = {['NAMES', *sorted(names)]!r}", "", "NAMES: dict[str, type[Any]] = {"]
     for word, module in sorted([*((word, f"{word}_v1") for word in modules), *((word, word) for word in by_hand)]):
         lines.append(f'    **{{f"{word}/v1/{{name}}": getattr({module}, name) for name in {module}.__all__}},')
+    lines.append('    **{f"apiextensions/v1/{name.rpartition(".")[2]}": union for name, union in UNIONS.items()},')
     lines += ["}", '"""Short name → class (``core/v1/PodSpec``), as a field may name its type."""']
     return "\n".join(lines) + "\n"
 
@@ -232,8 +242,9 @@ def _package(modules: Mapping[str, Sequence[str]]) -> str:
 def _formatted(text: str) -> str:
     ruff = Checkout.here().venv_bin / "ruff"
     root = Checkout.here().root
-    for argv in (["check", "--select", "I", "--fix-only", "--quiet"], ["format", "--quiet"]):
-        command = [str(ruff), *argv, "--stdin-filename", "labkit/resources/k8s/generated.py", "-"]
+    sort = ["check", "--select", "I", "--fix-only", "--config", 'lint.isort.known-first-party=["labkit"]']
+    for argv in (sort, ["format"]):
+        command = [str(ruff), *argv, "--quiet", "--stdin-filename", "labkit/resources/k8s/generated.py", "-"]
         try:
             done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=root, check=True)
         except (OSError, subprocess.CalledProcessError) as cause:

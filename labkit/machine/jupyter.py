@@ -39,10 +39,16 @@ def open_lab(arguments: tuple[str, ...] = (), progress: Progress = silent) -> in
     with choose.opened(choose.resolve(None), progress=progress) as cluster:
         info = cluster.info()
         progress(f"{info.backend} cluster, Kubernetes {info.version}; JupyterLab opens on {copy.root}")
-        return _run(
-            [str(program), "--ServerApp.ip=127.0.0.1", str(copy.root / "notebooks"), *arguments],
-            kernel_environment(cluster),
-        )
+        return _run([str(program), *_options(copy.root), *arguments], kernel_environment(cluster))
+
+
+def _options(root: Path) -> list[str]:
+    """Serve the whole copy, so that manifests can be opened too, and show the notebooks first; to this machine only."""
+    options = [f"--ServerApp.root_dir={root}", f"--ServerApp.preferred_dir={root / 'notebooks'}"]
+    options.append("--ServerApp.ip=127.0.0.1")
+    if hasattr(os, "geteuid") and os.geteuid() == 0:  # a container; Jupyter refuses root unless told
+        options.append("--allow-root")
+    return options
 
 
 def _run(argv: list[str], environment: dict[str, str]) -> int:
