@@ -1,6 +1,6 @@
 # The verbs of the repository; `make` alone prints them. Everything they do is in labkit/machine/.
 .DEFAULT_GOAL := help
-.PHONY: help setup play test lab bench bench-upstream test-minikube record lock lint clean
+.PHONY: help setup play test lab bench bench-upstream test-minikube record kinds lock lint clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -30,6 +30,10 @@ lab: ## JupyterLab on a working copy of the course, ./lab, with a cluster of its
 record: ## authors: run the notebooks and write their outputs in place
 	@$(SETUP) --dev
 	@$(BIN)/labkit record
+
+kinds: ## authors: write the classes of the built-in kinds from what the control plane publishes
+	@$(SETUP) --dev
+	@$(BIN)/python -m labkit.machine.generate_k8s
 
 bench: ## measure, and write the figures to bench-results/ and docs/bench.md
 	@$(SETUP) --dev

@@ -242,7 +242,7 @@ def _package(modules: Mapping[str, Sequence[str]]) -> str:
 def _formatted(text: str) -> str:
     ruff = Checkout.here().venv_bin / "ruff"
     root = Checkout.here().root
-    sort = ["check", "--select", "I", "--fix-only", "--config", 'lint.isort.known-first-party=["labkit"]']
+    sort = ["check", "--select", "I,RUF022", "--fix-only", "--config", 'lint.isort.known-first-party=["labkit"]']
     for argv in (sort, ["format"]):
         command = [str(ruff), *argv, "--quiet", "--stdin-filename", "labkit/resources/k8s/generated.py", "-"]
         try:

@@ -11,6 +11,7 @@
     colis.spec_set("worker.max", 7).to_yaml()
     crd(Colis).to_dict()
 
+Built-in kinds: labkit.resources.k8s (loaded when asked for), or ``from_openapi`` at run time.
 Needs the standard library only. Decisions: docs/decisions/0030-typed-resources.md; requirements with their tests:
 tests/resources/requirements.toml.
 """
@@ -21,6 +22,7 @@ from labkit.resources.declaring import declare, fields
 from labkit.resources.emission import cel, column, crd
 from labkit.resources.errors import DeclarationError, ResourceError, SpecPathError
 from labkit.resources.objects import Resource
+from labkit.resources.openapi import from_openapi
 from labkit.resources.reading import from_crd
 from labkit.resources.scalars import Bool, Int, IntOrStr, Num, Quantity, Str, Time
 from labkit.resources.strictness import strict
@@ -54,5 +56,6 @@ __all__ = [
     "declare",
     "fields",
     "from_crd",
+    "from_openapi",
     "strict",
 ]

@@ -13,11 +13,23 @@ from labkit.resources.unions import JSON, SCHEMA, SchemaOrArray, SchemaOrBool, S
 
 __all__ = [
     "CustomResourceColumnDefinition",
+    "CustomResourceConversion",
     "CustomResourceDefinition",
+    "CustomResourceDefinitionCondition",
+    "CustomResourceDefinitionNames",
     "CustomResourceDefinitionSpec",
+    "CustomResourceDefinitionStatus",
     "CustomResourceDefinitionVersion",
+    "CustomResourceSubresourceScale",
+    "CustomResourceSubresources",
+    "CustomResourceValidation",
+    "ExternalDocumentation",
     "JSONSchemaProps",
+    "SelectableField",
+    "ServiceReference",
     "ValidationRule",
+    "WebhookClientConfig",
+    "WebhookConversion",
 ]
 
 
@@ -151,11 +163,35 @@ class CustomResourceDefinitionVersion(Resource):
     selectableFields = List(Object(SelectableField))
 
 
+class ServiceReference(Resource):
+    """The Service that a webhook is behind."""
+
+    namespace = Str(required=True)
+    name = Str(required=True)
+    path = Str()
+    port = Int()
+
+
+class WebhookClientConfig(Resource):
+    """How the server reaches a webhook."""
+
+    url = Str()
+    service = Object(ServiceReference)
+    caBundle = Str()
+
+
+class WebhookConversion(Resource):
+    """A conversion by webhook."""
+
+    clientConfig = Object(WebhookClientConfig)
+    conversionReviewVersions = List(Str, required=True)
+
+
 class CustomResourceConversion(Resource):
     """How objects get from one version to another."""
 
     strategy = Str(required=True)
-    webhook = Opaque()
+    webhook = Object(WebhookConversion)
 
 
 class CustomResourceDefinitionSpec(Resource):
@@ -199,5 +235,5 @@ class CustomResourceDefinition(
 
 
 register(SCHEMA, JSONSchemaProps)
-for _cls in (CustomResourceDefinition, CustomResourceDefinitionSpec, CustomResourceDefinitionVersion, ValidationRule):
-    register(f"apiextensions/v1/{_cls.__name__}", _cls)
+for _name in __all__:
+    register(f"apiextensions/v1/{_name}", globals()[_name])
