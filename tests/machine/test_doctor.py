@@ -63,6 +63,31 @@ def test_exit_code_and_last_line_agree(miniature: Miniature) -> None:
     assert "control plane" in out.splitlines()[-1]
 
 
+def _installed(site: Path, name: str, version: str) -> None:
+    info = site / f"{name.lower()}-{version}.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n", encoding="utf-8")
+
+
+def test_packages_that_are_absent_or_too_old_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "_installed_here", lambda: False)
+    lines = '[project]\ndependencies = ["click>=8.1", "rich>=13", "PyYAML>=6"]\n'
+    (tmp_path / "pyproject.toml").write_text(lines, encoding="utf-8")
+    (tmp_path / "requirements.lock").write_text("", encoding="utf-8")
+    checkout = Checkout(tmp_path)
+    site = tmp_path / ".venv" / "lib" / "python3.12" / "site-packages"
+    _installed(site, "click", "7.0")
+    _installed(site, "PyYAML", "6.0.4")
+    finding = doctor._packages(checkout)
+    assert finding == Finding(
+        "packages", "missing", "click>=8.1, rich>=13: absent or of another version in .venv", "make setup"
+    )
+    shutil.rmtree(site / "click-7.0.dist-info")
+    _installed(site, "click", "8.5.1")
+    _installed(site, "rich", "15.0.0")
+    assert doctor._packages(checkout).state == "note"  # all there, but no set-up has been finished
+
+
 def test_a_control_plane_of_older_sources_is_a_note(miniature: Miniature) -> None:
     miniature.run()
     fresh = _named(miniature, "control plane")
