@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from labkit.errors import CapabilityMissing, LabkitError
 
-__all__ = ["ETCD_USAGE", "Speaks", "parse_etcd", "register"]
+__all__ = ["ETCD_USAGE", "parse_etcd", "register"]
 
 ETCD_USAGE = "%etcd get KEY [--prefix] [--keys-only] [--print-value-only]"
 _ETCD_FLAGS = {"--prefix": "prefix", "--keys-only": "keys_only", "--print-value-only": "print_value_only"}

@@ -20,7 +20,7 @@ from labkit.cluster.process import ControlPlane, Ready
 from labkit.errors import ClusterBusy, ClusterGone, WaitTimeout
 from labkit.waiting import Seen, wait_for
 
-__all__ = ["LACKS", "EmbeddedCluster", "attach", "leftovers", "remove_leftovers", "running", "stop_directory"]
+__all__ = ["EmbeddedCluster", "attach", "leftovers", "remove_leftovers", "running", "stop_directory"]
 
 LACKS = (
     "nodes: Pods are stored but never run",

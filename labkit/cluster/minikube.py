@@ -36,7 +36,7 @@ from labkit.errors import (
 )
 from labkit.waiting import Seen, wait_for
 
-__all__ = ["MinikubeCluster", "MinikubeStatus", "find_minikube", "parse_status"]
+__all__ = ["MinikubeCluster", "MinikubeStatus", "parse_status"]
 
 START_LIMIT_S = 900.0
 """A first start downloads an image of more than a gigabyte."""

@@ -17,7 +17,7 @@ import yaml
 
 from labkit.errors import ManifestError
 
-__all__ = ["LAST_APPLIED", "as_applied", "collection_path", "documents", "last_applied", "with_version"]
+__all__ = ["LAST_APPLIED", "as_applied", "collection_path", "documents", "with_version"]
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 

@@ -19,7 +19,7 @@ from nbval.plugin import IPyNbCell
 
 from labkit.course.kernel import KernelDiedError
 
-__all__ = ["LOOK_S", "WHOLE_FILE_DISTRIBUTIONS", "is_cell", "notice_dead_kernels", "refuse_split_notebooks"]
+__all__ = ["LOOK_S", "is_cell", "notice_dead_kernels", "refuse_split_notebooks"]
 
 LOOK_S = 0.5
 """How long one look for a reply lasts; between looks the kernel's process is checked."""

@@ -21,7 +21,6 @@ from typing import Any
 from labkit.errors import NotebookError
 
 __all__ = [
-    "EXPECTATIONS",
     "SECTIONS",
     "Begin",
     "BeginObject",

@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 
 from labkit.errors import CourseError
 
-__all__ = ["AS_RECORDED", "DIFFERS", "FAILED", "FORMAT", "NOT_SHOWN", "PlayReport", "StepResult", "Verdict"]
+__all__ = ["AS_RECORDED", "DIFFERS", "FAILED", "NOT_SHOWN", "PlayReport", "StepResult", "Verdict"]
 
 Verdict = Literal["as recorded", "differs", "failed", "not shown"]
 AS_RECORDED: Verdict = "as recorded"

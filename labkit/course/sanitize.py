@@ -15,7 +15,7 @@ from pathlib import Path
 
 from labkit.errors import CourseError
 
-__all__ = ["CONFIG", "Pair", "load", "text"]
+__all__ = ["CONFIG", "load", "text"]
 
 CONFIG = Path(__file__).with_name("sanitize.cfg")
 

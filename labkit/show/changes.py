@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from labkit.observe.changes import ABSENT, Absent, Change, Json, Kind, Path, compact, dotted, leaves
 from labkit.show.document import Cell, Mark, Table
 
-__all__ = ["MARKS", "changes_table", "grid"]
+__all__ = ["changes_table", "grid"]
 
 MARKS: dict[Kind, Mark] = {
     "pruned": "removed",
