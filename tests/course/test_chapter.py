@@ -28,7 +28,8 @@ PRINTED_LINES = 76
 """Command lines that the chapter prints, those of its exercises included (exercise-lines.yaml). More are implied."""
 
 REFUSAL = re.compile(r"^(error:|Error from server|The \S+ .*is invalid: ?|The request is invalid: )", re.MULTILINE)
-WHY = re.compile(r"\b(because|why|reason|reasons|since)\b", re.IGNORECASE)
+WHY = re.compile(r"\b(because|why|reasons?|makes\s+sense)\b|,\s+since\b", re.IGNORECASE)
+"""A "since" counts behind a comma only: "stable since 1.33" tells when."""
 
 
 @cache
