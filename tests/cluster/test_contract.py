@@ -14,7 +14,7 @@ import pytest
 from labkit.cluster import Api, Cluster, Etcd, Kubectl, ReadsEtcd, choose, claim
 from labkit.cluster.base import BASIC_CONTROLLERS, KUBERNETES_VERSION
 from labkit.errors import CapabilityMissing
-from tests.cluster.backends import BACKENDS, REAL_MINIKUBE
+from tests.cluster.backends import BACKENDS, REAL_MINIKUBE, named
 
 DEFINITION = """
 apiVersion: apiextensions.k8s.io/v1
@@ -46,7 +46,7 @@ spec: {version: "1"}
 """
 
 
-@pytest.fixture(scope="module", params=BACKENDS)
+@pytest.fixture(scope="module", params=BACKENDS, ids=named)
 def backend(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """A started cluster of each kind, with a labkit home for the time of this module.
 
