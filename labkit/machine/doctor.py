@@ -280,7 +280,11 @@ def _short(path: Path, checkout: Checkout) -> str:
 
 def main() -> int:
     """Print the findings; exit code 1 when something that is needed is missing."""
-    findings = examine()
+    try:
+        findings = examine()
+    except LabkitError as error:
+        print(f"doctor: {error}", file=sys.stderr)
+        return 1
     show(findings)
     return int(any(finding.needed for finding in findings))
 

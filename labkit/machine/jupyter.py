@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from labkit.cluster import choose
+from labkit.cluster import choose, claim
 from labkit.cluster.base import Progress, silent
 from labkit.course.environment import kernel_environment
 from labkit.errors import ToolMissing
@@ -22,10 +22,10 @@ from labkit.machine.lab_copy import make_copy
 __all__ = ["open_lab"]
 
 
-def open_lab(arguments: tuple[str, ...] = (), progress: Progress = silent) -> int:
+def open_lab(progress: Progress = silent) -> int:
     """Make or refresh ``./lab`` in the checkout, start a cluster, run JupyterLab there; returns Jupyter's exit status.
 
-    *arguments* go to ``jupyter lab``. ``LABKIT_CLUSTER`` is followed when it is set. Raises MachineError and
+    ``LABKIT_CLUSTER`` and ``LABKIT_CLAIM`` are followed when they are set. Raises MachineError and
     ClusterError of every kind, before Jupyter runs.
     """
     checkout = Checkout.here()
@@ -37,9 +37,10 @@ def open_lab(arguments: tuple[str, ...] = (), progress: Progress = silent) -> in
     copy = make_copy(checkout.root, checkout.root / "lab")
     progress(copy.text)
     with choose.opened(choose.resolve(None), progress=progress) as cluster:
+        claim.claim(cluster, yes=os.environ.get("LABKIT_CLAIM") == "1")
         info = cluster.info()
         progress(f"{info.backend} cluster, Kubernetes {info.version}; JupyterLab opens on {copy.root}")
-        return _run([str(program), *_options(copy.root), *arguments], kernel_environment(cluster))
+        return _run([str(program), *_options(copy.root)], kernel_environment(cluster))
 
 
 def _options(root: Path) -> list[str]:

@@ -12,7 +12,6 @@ import argparse
 import fcntl
 import os
 import shutil
-import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -21,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from labkit.cluster import tools
+from labkit.cluster import system, tools
 from labkit.cluster.base import KUBERNETES_VERSION
 from labkit.errors import LabkitError, MachineError, ToolMissing
 from labkit.machine import control_plane, packages
@@ -93,7 +92,7 @@ def run(argv: Sequence[str]) -> int:
         control_plane=not options.without_control_plane,
     )
     try:
-        with _ends_on_signals():
+        with system.ends_on_signals():
             set_up(Checkout.here(), asked, sys.stdout)
     except KeyboardInterrupt:
         sys.stderr.write("set-up: interrupted; nothing is left running. make setup goes on where it was\n")
@@ -228,21 +227,6 @@ def _alone(checkout: Checkout, out: TextIO) -> Iterator[None]:
         lock.write(str(os.getpid()))
         lock.flush()
         yield
-
-
-@contextmanager
-def _ends_on_signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP end the set-up as Ctrl-C does, so that what it started is stopped."""
-
-    def interrupt(_number: int, _frame: object) -> None:
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 if __name__ == "__main__":

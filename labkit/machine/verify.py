@@ -22,6 +22,7 @@ from labkit.machine.checkout import COMPILER_FLAGS, Checkout, write_stamp
 
 __all__ = ["PARTS_FILE", "Check", "CheckTime", "checks", "main", "run_check"]
 
+INTERRUPTED = 130
 PARTS_FILE = "LABKIT_CHECK_TIMES"
 """Environment variable: the file with the times of the checks before pytest, for the table above its summary."""
 
@@ -140,4 +141,7 @@ def _pytest(checkout: Checkout, parts: Path, more: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
