@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"fmt"
-	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -14,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"labkit.example/controlplane/internal/privatetest"
 )
 
 // nobody is a user without rights, when the test may become one.
@@ -62,7 +63,7 @@ func TestAClusterToThrowAway(t *testing.T) {
 			}
 		}
 	})
-	t.Run("keeps its files to itself", func(t *testing.T) { privateFiles(t, dir) })
+	t.Run("keeps its files to itself", func(t *testing.T) { privatetest.Check(t, dir) })
 	t.Run("is not shared", func(t *testing.T) {
 		fails(t, user, "state directory in use", "serve", "--state-dir", dir)
 	})
@@ -108,7 +109,7 @@ func TestAClusterToKeep(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "cluster.json")); !os.IsNotExist(err) {
 		t.Errorf("the announcement after the end: %v", err)
 	}
-	privateFiles(t, dir)
+	privatetest.Check(t, dir)
 
 	fails(t, user, "state directory not empty", "serve", "--state-dir", dir, "--throw-away")
 	marker := filepath.Join(dir, "version.json")
@@ -232,23 +233,5 @@ func TestVersionNamesAllThree(t *testing.T) {
 	out, err := run(program, "version")
 	if err != nil || !strings.HasPrefix(out, "Kubernetes v1.") || !strings.Contains(out, ", etcd 3.") || !strings.Contains(out, ", go1.") {
 		t.Errorf("%q, %v", out, err)
-	}
-}
-
-// privateFiles fails for everything in dir that other users may read.
-func privateFiles(t *testing.T, dir string) {
-	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := entry.Info()
-		if err == nil && info.Mode().Perm()&0o077 != 0 {
-			t.Errorf("%s has mode %v", path, info.Mode())
-		}
-		return err
-	})
-	if err != nil {
-		t.Error(err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"labkit.example/controlplane/internal/logs"
 	"labkit.example/controlplane/internal/pki"
+	"labkit.example/controlplane/internal/privatetest"
 )
 
 // store is an etcd of a test and how to reach it.
@@ -141,19 +142,7 @@ func TestAStopIsNoFailure(t *testing.T) {
 func TestFilesAreForThisUserOnly(t *testing.T) {
 	dir := t.TempDir()
 	start(t, dir)
-	err := filepath.WalkDir(filepath.Join(dir, "etcd"), func(path string, entry os.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := entry.Info()
-		if err == nil && info.Mode().Perm()&0o077 != 0 {
-			t.Errorf("%s has mode %v", path, info.Mode())
-		}
-		return err
-	})
-	if err != nil {
-		t.Error(err)
-	}
+	privatetest.Check(t, filepath.Join(dir, "etcd"))
 }
 
 func TestADirectoryThatIsAFileIsAnErrorAndNoExit(t *testing.T) {

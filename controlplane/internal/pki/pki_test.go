@@ -2,7 +2,6 @@ package pki
 
 import (
 	"crypto/x509"
-	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -10,6 +9,8 @@ import (
 	"testing"
 
 	certutil "k8s.io/client-go/util/cert"
+
+	"labkit.example/controlplane/internal/privatetest"
 )
 
 var serviceIP = net.IPv4(10, 0, 0, 1)
@@ -135,17 +136,5 @@ func TestADamagedAuthorityIsNotReplacedSilently(t *testing.T) {
 func TestFilesAreForThisUserOnly(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "pki")
 	prepare(t, dir)
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := entry.Info()
-		if err == nil && info.Mode().Perm()&0o077 != 0 {
-			t.Errorf("%s has mode %v", path, info.Mode())
-		}
-		return err
-	})
-	if err != nil {
-		t.Error(err)
-	}
+	privatetest.Check(t, dir)
 }
