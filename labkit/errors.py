@@ -15,6 +15,7 @@ reader can do now). ``str(error)`` puts them in one or two lines; the parts stay
     - ClaimRefused          a cluster labkit did not start may not be changed, or its names are taken
     - CapabilityMissing     the cluster lacks what this needs (an API version, access to its etcd, ...)
     - ApiError              the API server refused a request that labkit itself made
+      - Refused             an object; has the causes by field (labkit.cluster.refusal)
   - CommandError            a program was found, but could not be run to an end
     - CommandTimeout        it was still running at its limit and was stopped
   - CourseError             the course's own files are not as they must be

@@ -1,4 +1,4 @@
-"""Clusters the course is played on, and the three ways to speak to one: kubectl, etcd, the API.
+"""Clusters the course is played on, and the ways to speak to one: kubectl, etcd, the API, typed objects.
 
 Names are loaded when first asked for: ``labkit.cluster.tools`` runs before any package is installed.
 """
@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from labkit.cluster.choose import ClusterSpec
     from labkit.cluster.etcd import Etcd, EtcdResult
     from labkit.cluster.kubectl import Kubectl, KubectlResult
+    from labkit.cluster.refusal import Cause, Refusal, Refused
+    from labkit.cluster.typed import Typed
 
 __all__ = [
     "Api",
     "ApiResponse",
+    "Cause",
     "Cluster",
     "ClusterInfo",
     "ClusterSpec",
@@ -29,6 +32,9 @@ __all__ = [
     "KubectlResult",
     "Owner",
     "ReadsEtcd",
+    "Refusal",
+    "Refused",
+    "Typed",
     "choose",
     "claim",
 ]
@@ -36,6 +42,7 @@ __all__ = [
 _HOMES = {
     "Api": "api",
     "ApiResponse": "api",
+    "Cause": "refusal",
     "Cluster": "base",
     "ClusterInfo": "base",
     "ClusterSpec": "choose",
@@ -46,6 +53,9 @@ _HOMES = {
     "KubectlResult": "kubectl",
     "Owner": "base",
     "ReadsEtcd": "base",
+    "Refusal": "refusal",
+    "Refused": "refusal",
+    "Typed": "typed",
 }
 _MODULES = ("choose", "claim")
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from labkit.cluster import Api, ApiResponse, Cluster
+from labkit.cluster.refusal import Cause, Refusal, refusal_of
 from labkit.errors import ApiError, ManifestError
 from labkit.observe.changes import ABSENT, Change, Difference, Kind, differences, dotted
 from labkit.observe.stored import without_metadata
@@ -19,24 +20,6 @@ from labkit.observe.stored import without_metadata
 __all__ = ["Cause", "PrunedAndDefaulted", "Refusal", "look"]
 
 _UNKNOWN = re.compile(r'unknown field "([^"]*)"')
-
-
-@dataclass(frozen=True)
-class Cause:
-    """One reason of a refusal: the field's path as the server prints it, the kind of error, the sentence."""
-
-    field: str
-    reason: str
-    message: str
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """The server's No: HTTP code, its whole message, and the causes sorted (the server's own order is random)."""
-
-    code: int
-    message: str
-    causes: tuple[Cause, ...]
 
 
 @dataclass(frozen=True)
@@ -83,7 +66,7 @@ def look(cluster: Cluster, manifest: dict[str, Any], *, namespace: str = "ch54")
         found = differences(without_metadata(manifest), without_metadata(answer.json))
         changes = tuple(Change(d.path, _kind(d, unknown), d.before, d.after) for d in found)
     else:
-        refusal = _refusal(answer)
+        refusal = refusal_of(answer)
     return PrunedAndDefaulted(
         api_version=manifest["apiVersion"],
         kind=manifest["kind"],
@@ -140,11 +123,3 @@ def _kind(difference: Difference, unknown: set[str]) -> Kind:
     if difference.before is ABSENT or difference.before is None:
         return "defaulted"
     return "changed"
-
-
-def _refusal(answer: ApiResponse) -> Refusal:
-    """A ``Status`` body; some 404s and proxies answer plain text instead, which is then the message."""
-    causes = (answer.status.get("details") or {}).get("causes") or []
-    found = {Cause(c.get("field", ""), c.get("reason", ""), c.get("message", "")) for c in causes}
-    ordered = tuple(sorted(found, key=lambda cause: (cause.field, cause.reason, cause.message)))
-    return Refusal(answer.code, answer.status.get("message") or answer.text.strip(), ordered)

@@ -6,7 +6,7 @@ from labkit.observe.fields import PrunedAndDefaulted, Refusal
 from labkit.show.changes import changes_table
 from labkit.show.document import Cell, Document, Note, Table
 
-__all__ = ["document"]
+__all__ = ["document", "refusal_document"]
 
 SENT = {
     "new": "sent as a new object, as a dry run: nothing was stored",
@@ -23,6 +23,10 @@ def document(value: PrunedAndDefaulted) -> Document:
         parts += _refused(value.refusal)
     parts += [Note(f"Warning: {warning}") for warning in value.warnings]
     return Document(f"{value.kind} {value.name}{where} ({value.api_version})", tuple(parts))
+
+
+def refusal_document(value: Refusal) -> Document:
+    return Document("", tuple(_refused(value)))
 
 
 def _refused(refusal: Refusal) -> list[Table | Note]:

@@ -9,7 +9,7 @@ from labkit.observe.cleanup import CleanUp
 from labkit.observe.cost import DefinitionsCost
 from labkit.observe.definition import Definition
 from labkit.observe.discovery import Group
-from labkit.observe.fields import PrunedAndDefaulted
+from labkit.observe.fields import PrunedAndDefaulted, Refusal
 from labkit.observe.migration import Migration, Release
 from labkit.observe.stored import StoredAndRead
 from labkit.show import cleanup, cost, definition, discovery, fields, migration, render_html, render_text, stored
@@ -25,6 +25,7 @@ VIEWS: dict[type, Callable[[Any], Document]] = {
     Group: discovery.document,
     Migration: migration.document,
     PrunedAndDefaulted: fields.document,
+    Refusal: fields.refusal_document,
     Release: migration.release_document,
     StoredAndRead: stored.document,
 }

@@ -104,6 +104,8 @@ REFUSED = PrunedAndDefaulted(
     refusal=Refusal(422, "all of it", (Cause("spec", "FieldValueRequired", "Required value"),)),
 )
 
+REFUSAL = Refusal(422, "all of it", (Cause("spec.a", "FieldValueInvalid", "<b>too</b> small"),), "Invalid")
+
 MIGRATION = Migration(
     name="colis-vers-v1",
     definition=COLIS,
@@ -165,4 +167,6 @@ CLEANED = CleanUp(
 
 TABLE: Document = table(["a", "b"], [[1, "x"]], title="anything")
 
-ALL: tuple[object, ...] = (*(DEFINITION, GROUP, STORED, FIELDS, REFUSED, MIGRATION, RELEASE, COST, CLEANED, TABLE),)
+ALL: tuple[object, ...] = (
+    *(DEFINITION, GROUP, STORED, FIELDS, REFUSED, REFUSAL, MIGRATION, RELEASE, COST, CLEANED, TABLE),
+)
