@@ -244,12 +244,11 @@ class Resource(Node, metaclass=ResourceMeta):
 
     def _text(self) -> str:
         state = self.__labkit__  # type: ignore[attr-defined]
-        writers = state.writers or _writers(state)
-        parts = []
-        for key, value in self._values.items():
-            prefix, write = writers[key]
-            parts.append(prefix + write(value) if value is not None else prefix + "null")
-        return "{" + ",".join(parts) + "}"
+        writers = state.writers
+        if writers is None:
+            writers = state.writers = Writers(state.table)
+        values = self._values
+        return writers[tuple(values)](values)  # type: ignore[no-any-return]
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form: plain dicts and lists of JSON values, in the order of the document.
@@ -339,11 +338,6 @@ def _given(state: ClassState, document: Mapping[str, Any] | None, fields: dict[s
     if document is None:
         return fields
     return {**document, **fields} if fields else document
-
-
-def _writers(state: ClassState) -> Writers:
-    state.writers = Writers(state.table)
-    return state.writers  # type: ignore[no-any-return]
 
 
 def _json_text(obj: Resource, indent: int | None) -> str:

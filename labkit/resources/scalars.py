@@ -72,7 +72,7 @@ class Scalar(Field[E, V]):
         checks = checks_of(self)
         wire = self.wire
         self.dump = wire
-        self.coerce = self.quick(constrained(self.base, checks, wire))
+        self.coerce = constrained(self.base, checks, wire)
         self.read = copied
         if self.lenient:
             self.dump = None
@@ -80,9 +80,12 @@ class Scalar(Field[E, V]):
                 checked = self.coerce
                 self.coerce = lambda value: wire(checked(value))
 
-    def quick(self, coerce: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """*coerce*, with a short way for the values that need no second look."""
-        return coerce
+    def plainly_wrong(self, value: str, number: int, names: dict[str, Any]) -> str | None:  # noqa: ARG002
+        """A Python expression, false only if *value* is kept as it is; None if there is no short one.
+
+        *names* takes what the expression needs, under names that end in *number*. See labkit.resources.quick.
+        """
+        return None
 
     @property
     def wire(self) -> Callable[[Any], Any] | None:
@@ -121,15 +124,15 @@ class Str(Scalar[str, V]):
 
     base = staticmethod(coercions.text)
 
-    def quick(self, coerce: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def plainly_wrong(self, value: str, number: int, names: dict[str, Any]) -> str | None:
         constraints = {"enum", "pattern", "min_length", "max_length"} & set(self.options)
         if constraints == {"enum"}:
-            texts = frozenset(value for value in self.options["enum"] if isinstance(value, str))
-            return lambda value: value if type(value) is str and value in texts else coerce(value)
+            names[f"enum{number}"] = frozenset(one for one in self.options["enum"] if isinstance(one, str))
+            return f"type({value}) is not str or {value} not in enum{number}"
         if constraints == {"pattern"} and not self.left_to_server:
-            found = compile_pattern(self.options["pattern"]).automaton.search
-            return lambda value: value if type(value) is str and value.isascii() and found(value) else coerce(value)
-        return coerce
+            names[f"found{number}"] = compile_pattern(self.options["pattern"]).automaton.search
+            return f"type({value}) is not str or not {value}.isascii() or not found{number}({value})"
+        return None if constraints else f"type({value}) is not str or not {value}.isascii()"
 
     @property
     def wire(self) -> Callable[[Any], Any]:
@@ -174,12 +177,12 @@ class Int(Scalar[int, V]):
 
     base = staticmethod(coercions.integer)
 
-    def quick(self, coerce: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def plainly_wrong(self, value: str, number: int, names: dict[str, Any]) -> str | None:  # noqa: ARG002
         if {"enum", "exclusive_minimum", "exclusive_maximum"} & set(self.options):
-            return coerce
+            return None
         least, most = self.options.get("minimum", INT64_MIN), self.options.get("maximum", INT64_MAX)
         least, most = max(int(least), INT64_MIN), min(int(most), INT64_MAX)
-        return lambda value: value if type(value) is int and least <= value <= most else coerce(value)
+        return f"type({value}) is not int or not {least} <= {value} <= {most}"
 
     def schema_parts(self) -> dict[str, Any]:
         return {"type": "integer"}
@@ -251,6 +254,9 @@ class Bool(Scalar[bool, V]):
         def __set__(self, obj: Any, value: V | int | str) -> None: ...
 
     base = staticmethod(coercions.boolean)
+
+    def plainly_wrong(self, value: str, number: int, names: dict[str, Any]) -> str | None:  # noqa: ARG002
+        return f"{value} is not True and {value} is not False"
 
     def schema_parts(self) -> dict[str, Any]:
         return {"type": "boolean"}

@@ -1,7 +1,7 @@
 """JSON text straight from objects, without the wire dicts in between.
 
-Each declared key is encoded once, when its class is first written; what the standard encoder would do for a value of
-its type is called directly. Whatever is not as the field left it (a list that was appended to by hand, a raw value from
+Each set of keys has a function that is written out once; what the standard encoder would do for a value of its type is
+called directly. Whatever is not as the field left it (a list that was appended to by hand, a raw value from
 a server) raises KeyError or TypeError here, and is then written by the general way, through ``to_dict``.
 """
 
@@ -22,6 +22,7 @@ ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 
 _encode: Callable[[Any], str] = getattr(json.encoder, "c_encode_basestring", None) or encode_basestring
 
+_MOST_SHAPES, _MOST_KEYS = 64, 200
 _INFINITE = {"inf", "-inf", "nan"}
 
 
@@ -93,11 +94,37 @@ def writer_of(field: Field[Any, Any]) -> Callable[[Any], str]:
     return _any if field.lenient else _BY_KIND.get(field.kind, _any)
 
 
-class Writers(dict[str, tuple[str, Callable[[Any], str]]]):
-    """Key → (its text with the colon, the writer of its value); undeclared keys are made on demand and not kept."""
+class Writers(dict[tuple[str, ...], Callable[[dict[str, Any]], str]]):
+    """Keys of an object, in order → the function from its values to its text, written out and compiled when first met.
+
+    Most objects of a class have one of a few sets of keys. After the first 64, and so for objects used as free maps,
+    the text is put together key by key.
+    """
 
     def __init__(self, table: dict[str, Field[Any, Any]]) -> None:
-        super().__init__({key: (f"{_encode(key)}:", writer_of(field)) for key, field in table.items()})
+        super().__init__()
+        self.nullable = frozenset(key for key, field in table.items() if field.nullable)
+        self.writers = {key: writer_of(field) for key, field in table.items()}
 
-    def __missing__(self, key: str) -> tuple[str, Callable[[Any], str]]:
-        return f"{_encode(key)}:", _any
+    def __missing__(self, keys: tuple[str, ...]) -> Callable[[dict[str, Any]], str]:
+        if len(self) >= _MOST_SHAPES or len(keys) > _MOST_KEYS:
+            return self._one_by_one
+        names: dict[str, Any] = {"__name__": __name__}
+        parts: list[str] = []
+        for number, key in enumerate(keys):
+            names[f"w{number}"] = self.writers.get(key, _any)
+            value = f"w{number}(values[{key!r}])"
+            if key in self.nullable:
+                value = f"('null' if values[{key!r}] is None else {value})"
+            parts.append(f"{(_encode(key) + ':')!r} + {value}")
+        body = " + ',' + ".join(parts) or "''"
+        exec(f"def write(values): return '{{' + {body} + '}}'", names)  # noqa: S102  (made here, of keys by repr)
+        self[keys] = write = names["write"]
+        return write  # type: ignore[no-any-return]
+
+    def _one_by_one(self, values: dict[str, Any]) -> str:
+        find = self.writers.get
+        parts = [
+            f"{_encode(key)}:{'null' if value is None else find(key, _any)(value)}" for key, value in values.items()
+        ]
+        return "{" + ",".join(parts) + "}"
