@@ -98,7 +98,7 @@ def test_after_eval_of_env_a_plain_kubectl_talks_to_the_started_cluster(started:
     assert (answer, server) == ("namespace/default", _ready(started)["server"])
     before, after = ({*(started.cwd / name).read_text().split("\0")} for name in ("before", "after"))
     changed = {line.partition("=")[0] for line in before ^ after}
-    assert {"KUBECONFIG", "KUBECACHEDIR", "PATH"} <= changed
+    assert {"KUBECONFIG", "KUBECACHEDIR"} <= changed
     assert all(name == "PATH" or name.startswith("KUBE") for name in changed)
 
 

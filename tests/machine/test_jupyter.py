@@ -19,7 +19,12 @@ from typing import Any
 import psutil
 import pytest
 
+from labkit.cluster import Api
+from labkit.cluster.claim import ANNOTATION, NAMESPACE
+from labkit.cluster.embedded import EmbeddedCluster
 from labkit.waiting import Seen, wait_for
+from tests.cluster.backends import write_kubeconfig
+from tests.cluster.helpers import nothing_left
 from tests.machine.conftest import gone
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,11 +32,24 @@ ROOT = Path(__file__).resolve().parents[2]
 OPEN = """
 import sys
 from pathlib import Path
+from labkit.errors import LabkitError
 from labkit.machine import jupyter
 from labkit.machine.checkout import Checkout
 
 jupyter.Checkout.here = classmethod(lambda _: Checkout(Path(sys.argv[1])))
-sys.exit(jupyter.open_lab(("--no-browser", "--ServerApp.port=" + sys.argv[2], "--IdentityProvider.token=t")))
+sys.executable = sys.argv[2]  # jupyter-lab is the one beside it
+try:
+    sys.exit(jupyter.open_lab())
+except LabkitError as error:
+    sys.exit(f"labkit: {error}")
+"""
+
+STAND_IN = """#!{python}
+import json, os, sys
+seen = {{"argv": sys.argv[1:], "cluster": os.environ["LABKIT_CLUSTER"], "claim": os.environ["LABKIT_CLAIM"]}}
+with open({seen!r}, "w") as file:
+    json.dump(seen, file)
+sys.exit(7)
 """
 
 
@@ -67,20 +85,28 @@ class OpenLab:
 
 
 @pytest.fixture
-def opened(tmp_path: Path, home: Path) -> Iterator[OpenLab]:
+def course(tmp_path: Path) -> Path:
     root = tmp_path / "course"
     for folder in ("crd", "notebooks"):
         shutil.copytree(ROOT / folder, root / folder)
+    return root
+
+
+@pytest.fixture
+def opened(course: Path, tmp_path: Path, home: Path) -> Iterator[OpenLab]:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]
     log = tmp_path / "log"
     environ = {**os.environ, "JUPYTER_CONFIG_DIR": str(tmp_path / "config"), "JUPYTER_DATA_DIR": str(tmp_path / "data")}
+    settings = {"ServerApp": {"port": port, "open_browser": False}, "IdentityProvider": {"token": "t"}}
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "jupyter_server_config.json").write_text(json.dumps(settings), encoding="utf-8")
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [sys.executable, "-c", OPEN, str(root), str(port)], cwd=ROOT, env=environ, stdout=out, stderr=out
+            [sys.executable, "-c", OPEN, str(course), sys.executable], cwd=ROOT, env=environ, stdout=out, stderr=out
         )
-    lab = OpenLab(process, root, port)
+    lab = OpenLab(process, course, port)
     try:
         lab.wait_open(log)
         yield lab
@@ -115,3 +141,59 @@ def test_the_copy_has_no_output_and_a_terminated_lab_leaves_neither_jupyter_nor_
     opened.process.send_signal(signal.SIGTERM)
     opened.process.wait(30)
     assert gone(pids)
+
+
+# -- with a jupyter-lab that only notes how it was started, and ends with 7 ------------------------------------------
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path) -> Path:
+    """The folder of the stand-in, with what it has seen in ``seen``."""
+    folder = tmp_path / "stand-in"
+    folder.mkdir()
+    program = folder / "jupyter-lab"
+    program.write_text(STAND_IN.format(python=sys.executable, seen=str(folder / "seen")), encoding="utf-8")
+    program.chmod(0o755)
+    return folder
+
+
+def _open(course: Path, stand_in: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", OPEN, str(course), str(stand_in / "python")],
+        cwd=ROOT,
+        env={**os.environ, **environ},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_jupyter_serves_the_copy_on_the_clusters_own_name_and_its_exit_status_is_ours(
+    course: Path, stand_in: Path, home: Path
+) -> None:
+    done = _open(course, stand_in, LABKIT_CLUSTER="embedded")
+    assert done.returncode == 7, done.stderr
+    seen = json.loads((stand_in / "seen").read_text(encoding="utf-8"))
+    assert f"--ServerApp.root_dir={course / 'lab'}" in seen["argv"]
+    backend, _, state_dir = seen["cluster"].partition(":")
+    assert (backend, seen["claim"]) == ("embedded", "1")
+    assert Path(state_dir).parent == home / "clusters"
+    assert not Path(state_dir).exists(), "the cluster outlives Jupyter"
+    nothing_left(Path(state_dir))
+
+
+def test_a_foreign_cluster_that_nobody_said_yes_to_is_not_opened(
+    course: Path, stand_in: Path, cluster: EmbeddedCluster, tmp_path: Path
+) -> None:
+    with Api(cluster) as api:  # other tests may have said it
+        namespace = f"/api/v1/namespaces/{NAMESPACE}"
+        if api.get(namespace) is not None:
+            api.patch(namespace, {"metadata": {"annotations": {ANNOTATION: None}}})
+    foreign = tmp_path / "somebody" / "config"
+    write_kubeconfig(foreign, cluster.kubeconfig, context="course")
+    named = f"kubeconfig:{foreign}#course"
+    done = _open(course, stand_in, LABKIT_CLUSTER=named)
+    assert done.returncode == 1
+    assert "this cluster was not started by labkit, and nobody said yes to use it" in done.stderr
+    assert not (stand_in / "seen").exists()
