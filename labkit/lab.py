@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from labkit.observe.definition import Definition
     from labkit.observe.discovery import Group
     from labkit.observe.fields import PrunedAndDefaulted
-    from labkit.observe.migration import Migration, Release
+    from labkit.observe.migration import Migration
     from labkit.observe.stored import StoredAndRead
 
 __all__ = ["Lab", "begin"]
@@ -184,12 +184,6 @@ class Lab:
         from labkit.observe import migration
 
         return migration.watch(self.cluster, name, _patient())
-
-    def release_migration(self, name: str = MIGRATION) -> Release:
-        """The one write that lets the embedded cluster's migration start at once instead of within a minute."""
-        from labkit.observe import migration
-
-        return migration.release(self.cluster, name, _patient())
 
     def definitions_cost(self, count: int = 50, *, repeats: int = 1, through: Through = "api") -> DefinitionsCost:
         """What *count* definitions without objects cost the server; they are gone again afterwards.

@@ -6,19 +6,18 @@ what happened is in etcd, so both are shown.
 
 Why it may seem to hang: the controller works from the garbage collector's view of the type, and waits until that view
 is as new as the migration. Where nothing else writes to the type, the view only learns of the time by a watch bookmark,
-about once a minute. Any write to any object of the type makes it new at once; ``release`` is that write, made to an
+about once a minute. Any write to any object of the type makes it new at once; the course makes one with kubectl, to an
 object that is already stored in the new version, so that the migration still has all its work to do.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from labkit.cluster import Api, Cluster, Etcd
 from labkit.cluster.base import Progress, silent
-from labkit.cluster.claim import claim
 from labkit.errors import ApiError, CapabilityMissing, CommandError
 from labkit.observe import definition as definitions
 from labkit.observe import stored
@@ -26,21 +25,15 @@ from labkit.observe.definition import Condition, Definition, conditions_of
 from labkit.observe.stored import StoredVersion
 from labkit.waiting import Seen, wait_for
 
-__all__ = ["MIGRATIONS", "TOUCHED", "KeyMoved", "Migration", "Release", "release", "watch"]
+__all__ = ["MIGRATIONS", "KeyMoved", "Migration", "watch"]
 
 API = "storagemigration.k8s.io/v1"
 MIGRATIONS = f"/apis/{API}/storageversionmigrations"
 MIGRATION_KEYS = "/registry/storageversionmigrations"
 """Where etcd has the migrations themselves (built-in types of this group lie without its name)."""
 
-TOUCHED = "labkit.example/touched"
-"""The annotation a release writes: a number that counts such writes, for a write that changes nothing is none."""
-
 LIMIT_S = 180.0
 """A bookmark comes within about a minute, and a real garbage collector learns of a new type within half a minute."""
-
-TAKEN_LIMIT_S = 70.0
-"""A migration of a type nobody serves is retried for a minute before it fails."""
 
 WHY_IT_WAITS = (
     "a migration starts once the garbage collector's view of the type is as new as the migration; without a write to "
@@ -96,25 +89,6 @@ class Migration:
         return tuple(moved for moved in self.keys or () if moved.after not in ("", self.storage_version))
 
 
-@dataclass(frozen=True)
-class Release:
-    """The write that lets a waiting migration start.
-
-    *command* is the kubectl command that does the same; *stored_as* the version the object was in before the write,
-    *already_new* whether that was the storage version; *written* is false when there was nothing to release.
-    """
-
-    migration: str
-    definition: str
-    namespace: str
-    name: str
-    command: tuple[str, ...]
-    stored_as: str
-    already_new: bool
-    written: bool
-    why: str = field(default=WHY_IT_WAITS)
-
-
 def watch(
     cluster: Cluster,
     name: str,
@@ -145,38 +119,6 @@ def watch(
             stored_versions=definitions.get(api, found.name).stored_versions,
             seconds=time.monotonic() - start,
         )
-
-
-def release(cluster: Cluster, name: str, progress: Progress = silent) -> Release:
-    """Write an annotation to one object of the type, so that the migration *name* starts at once.
-
-    The object is the first, by key, that is already stored in the new version; where there is none, the first of all.
-    Waits first until the migration has taken its resource version, for an earlier write would not count. Raises as
-    ``watch`` does, CapabilityMissing where etcd cannot be read, ClaimRefused on a foreign cluster nobody claimed, and
-    ApiError with code 404 where the type has no object to write to.
-    """
-    claim(cluster, yes=False)
-    with Api(cluster) as api:
-        watched = _Watched(cluster, api, name)
-        found = watched.definition()
-        over = watched.waits_or_is_over(progress)
-        target = _target(stored.versions(cluster, found), found)
-        namespace, _, obj = target.key.removeprefix(stored.key_of(found, "")).rpartition("/")
-        url = stored.url_of(found, found.storage_version, namespace, obj)
-        count = _next_count(api.get(url) or {})
-        if not over:
-            api.patch(url, {"metadata": {"annotations": {TOUCHED: count}}})
-    space = ("-n", namespace) if namespace else ()
-    return Release(
-        migration=name,
-        definition=found.name,
-        namespace=namespace,
-        name=obj,
-        command=("kubectl", *space, "annotate", "--overwrite", found.plural, obj, f"{TOUCHED}={count}"),
-        stored_as=_version_of(target.api_version),
-        already_new=_version_of(target.api_version) == found.storage_version,
-        written=not over,
-    )
 
 
 @dataclass(frozen=True)
@@ -249,25 +191,6 @@ class _Watched:
         )
         return last or {}
 
-    def waits_or_is_over(self, progress: Progress) -> bool:
-        """Wait until it has taken its resource version; whether it is over already."""
-
-        def look() -> Seen[dict[str, bool]]:
-            now = self.get()
-            over = any(c.type in ("Succeeded", "Failed") and c.status == "True" for c in conditions_of(now))
-            taken = bool((now.get("status") or {}).get("resourceVersion"))
-            return Seen(over or taken, "it has not taken its resource version yet", {"over": over})
-
-        what = f"the migration {self.name} to take its resource version"
-        seen = wait_for(what, look, limit_s=TAKEN_LIMIT_S, progress=progress)
-        return seen is not None and seen["over"]
-
-
-def _next_count(obj: dict[str, Any]) -> str:
-    annotations = (obj.get("metadata") or {}).get("annotations") or {}
-    found = annotations.get(TOUCHED, "0")
-    return str(int(found) + 1) if found.isdecimal() else "1"
-
 
 def _version_of(api_version: str) -> str:
     return api_version.rpartition("/")[2]
@@ -296,22 +219,3 @@ def _moves(before: tuple[StoredVersion, ...], after: tuple[StoredVersion, ...]) 
             )
         )
     return tuple(moves)
-
-
-def _target(keys: tuple[StoredVersion, ...], found: Definition) -> StoredVersion:
-    if not keys:
-        raise ApiError(
-            f"{found.name} has no object to write to",
-            code=404,
-            reason="NotFound",
-            evidence="etcd has no key of this type",
-            next_act="apply an object first; a migration without objects needs a minute or more",
-        )
-    new = [key for key in keys if _version_of(key.api_version) == found.storage_version]
-    return (new or list(keys))[0]
-
-
-def _annotate(api: Api, found: Definition, namespace: str, name: str, value: str) -> None:
-    space = f"namespaces/{namespace}/" if namespace else ""
-    path = f"/apis/{found.group}/{found.storage_version}/{space}{found.plural}/{name}"
-    api.patch(path, {"metadata": {"annotations": {TOUCHED: value}}})

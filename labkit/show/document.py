@@ -7,11 +7,10 @@ document into text and into HTML; the one for HTML is the only place that writes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["Cell", "Document", "Facts", "Mark", "Note", "Part", "Table", "cell", "table"]
+__all__ = ["Cell", "Document", "Facts", "Mark", "Note", "Part", "Table"]
 
 Mark: TypeAlias = Literal["", "good", "bad", "added", "removed", "changed", "quiet"]
 """Colours a cell. What a mark means is always said in words as well, in the cell's text or in its *word*."""
@@ -69,16 +68,3 @@ class Document:
 
     title: str
     parts: tuple[Part, ...] = ()
-
-
-def cell(value: object) -> Cell:
-    """A cell of anything: a Cell stays, a string is its text, the rest is printed with ``str``."""
-    return value if isinstance(value, Cell) else Cell(str(value))
-
-
-def table(
-    columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str = "", empty: str = "none"
-) -> Document:
-    """A table for anything that has no view of its own; ``labkit.show.views`` shows it as text and as HTML."""
-    cells = tuple(tuple(cell(value) for value in row) for row in rows)
-    return Document(title, (Table(tuple(columns), cells, empty=empty),))

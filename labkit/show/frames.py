@@ -21,25 +21,11 @@ def cost(value: DefinitionsCost) -> pd.DataFrame:
     return frame.set_index("measure")
 
 
-def memory_noise(value: DefinitionsCost, *, units: bool = True) -> pd.DataFrame:
-    """One row a round: memory before, with the definitions, the change, once removed, seconds to Established.
-
-    As text with units, or, without *units*, as numbers: MiB and seconds.
+def memory_noise(value: DefinitionsCost) -> pd.DataFrame:
+    """One row a round, as text with units: memory before, with the definitions, the change, once removed, seconds to
+    Established.
     """
     import pandas as pd
 
     columns = ["round", "before", "with definitions", "change", "removed", "established in"]
-    if units:
-        return pd.DataFrame(view.noise_rows(value), columns=columns).set_index("round")
-    rows = [
-        (
-            index,
-            one.before.memory_bytes / 2**20,
-            one.after.memory_bytes / 2**20,
-            one.memory_change_bytes / 2**20,
-            one.memory_gone_bytes / 2**20,
-            one.established_s,
-        )
-        for index, one in enumerate(value.rounds, start=1)
-    ]
-    return pd.DataFrame(rows, columns=columns).set_index("round")
+    return pd.DataFrame(view.noise_rows(value), columns=columns).set_index("round")

@@ -1,15 +1,13 @@
-"""A migration that ended, and the write that released it."""
+"""A migration that ended."""
 
 from __future__ import annotations
 
-import shlex
-
-from labkit.observe.migration import KeyMoved, Migration, Release
+from labkit.observe.migration import KeyMoved, Migration
 from labkit.show.definition import conditions_table
 from labkit.show.document import Cell, Document, Facts, Mark, Note, Table
 from labkit.show.units import seconds
 
-__all__ = ["document", "release_document"]
+__all__ = ["document"]
 
 
 def document(value: Migration) -> Document:
@@ -53,20 +51,3 @@ def _row(moved: KeyMoved, storage_version: str) -> tuple[Cell, ...]:
         Cell(moved.after or "–", after),
         Cell(what),
     )
-
-
-def release_document(value: Release) -> Document:
-    title = f"one write to {value.name} releases {value.migration}"
-    if not value.written:
-        title = f"{value.migration} has ended already: nothing to release"
-    parts: list[Table | Facts | Note] = [
-        Note(f"Why: {value.why}."),
-        Facts((("the same with kubectl", Cell(shlex.join(value.command), code=True)),)),
-    ]
-    if value.already_new:
-        parts.append(
-            Note(f"{value.name} is stored in {value.stored_as} already: the migration's own work is still to do.")
-        )
-    else:
-        parts.append(Note(f"No object is stored in the new version yet: this write itself moves {value.name}."))
-    return Document(title, tuple(parts))

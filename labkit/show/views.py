@@ -10,12 +10,12 @@ from labkit.observe.cost import DefinitionsCost
 from labkit.observe.definition import Definition
 from labkit.observe.discovery import Group
 from labkit.observe.fields import PrunedAndDefaulted, Refusal
-from labkit.observe.migration import Migration, Release
+from labkit.observe.migration import Migration
 from labkit.observe.stored import StoredAndRead
 from labkit.show import cleanup, cost, definition, discovery, fields, migration, render_html, render_text, stored
-from labkit.show.document import Document, table
+from labkit.show.document import Document
 
-__all__ = ["VIEWS", "document", "html", "table", "text"]
+__all__ = ["VIEWS", "document", "html", "text"]
 
 VIEWS: dict[type, Callable[[Any], Document]] = {
     CleanUp: cleanup.document,
@@ -26,7 +26,6 @@ VIEWS: dict[type, Callable[[Any], Document]] = {
     Migration: migration.document,
     PrunedAndDefaulted: fields.document,
     Refusal: fields.refusal_document,
-    Release: migration.release_document,
     StoredAndRead: stored.document,
 }
 

@@ -1,4 +1,4 @@
-"""A storage migration, watched and released."""
+"""A storage migration, watched to its end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 import urllib3
 
 from labkit.cluster import Api
-from labkit.errors import ApiError, CapabilityMissing, ClaimRefused, WaitTimeout
+from labkit.errors import ApiError, CapabilityMissing, WaitTimeout
 from labkit.observe import fields, migration
 from labkit.observe.migration import KeyMoved
 from labkit.show import views
@@ -29,7 +29,7 @@ def due(stage: Stage) -> Stage:
 
 def test_every_key_is_told_with_its_version_before_and_after(due: Stage) -> None:
     due.apply("08-migration.yaml")
-    migration.release(due.cluster, NAME)
+    _release(due)
 
     seen = migration.watch(due.cluster, NAME)
 
@@ -48,7 +48,7 @@ def test_every_key_is_told_with_its_version_before_and_after(due: Stage) -> None
 
 def test_who_looks_late_still_sees_what_was_before(due: Stage) -> None:
     due.apply("08-migration.yaml")
-    migration.release(due.cluster, NAME)
+    _release(due)
     first = migration.watch(due.cluster, NAME)
     path = "/apis/cours.example.com/v1/namespaces/ch54/colis"
     due.api.delete(f"{path}/ancien")
@@ -67,7 +67,7 @@ def test_who_looks_late_still_sees_what_was_before(due: Stage) -> None:
 
 def test_what_etcd_has_forgotten_is_not_made_up(due: Stage) -> None:
     due.apply("08-migration.yaml")
-    migration.release(due.cluster, NAME)
+    _release(due)
     migration.watch(due.cluster, NAME)
     due.apply("objects/mini.yaml")
     _compact(due)
@@ -77,30 +77,6 @@ def test_what_etcd_has_forgotten_is_not_made_up(due: Stage) -> None:
     assert late.keys is not None
     assert {moved.before for moved in late.keys} == {"?"}
     assert {moved.after for moved in late.keys} == {"v1"}
-
-
-def test_a_release_writes_to_an_object_that_is_already_new_and_leaves_the_work_to_the_migration(due: Stage) -> None:
-    due.apply("08-migration.yaml")
-
-    done = migration.release(due.cluster, NAME)
-
-    assert (done.namespace, done.name, done.stored_as) == ("ch54", "ancien", "v1")
-    assert (done.already_new, done.written) == (True, True)
-    assert done.command == (
-        *("kubectl", "-n", "ch54", "annotate", "--overwrite", "colis", "ancien"),
-        "labkit.example/touched=1",
-    )
-    ancien = due.api.get("/apis/cours.example.com/v1/namespaces/ch54/colis/ancien")
-    assert ancien is not None
-    assert ancien["metadata"]["annotations"]["labkit.example/touched"] == "1"
-    assert migration.watch(due.cluster, NAME, limit_s=20).succeeded
-
-
-def test_a_migration_that_has_ended_needs_no_release(due: Stage) -> None:
-    due.apply("08-migration.yaml")
-    migration.release(due.cluster, NAME)
-    migration.watch(due.cluster, NAME)
-    assert not migration.release(due.cluster, NAME).written
 
 
 def test_progress_tells_the_conditions_and_how_many_objects_are_done(due: Stage) -> None:
@@ -128,7 +104,7 @@ def test_a_migration_that_fails_is_told_with_its_reason(due: Stage) -> None:
             due.api.apply(obj)
         _in_force(due, wanted=True)
         due.apply("08-migration.yaml")
-        migration.release(due.cluster, NAME)
+        _release(due)
         seen = migration.watch(due.cluster, NAME)
     finally:
         for obj in refuse:
@@ -147,21 +123,14 @@ def test_a_migration_that_fails_is_told_with_its_reason(due: Stage) -> None:
 
 def test_without_etcd_the_keys_are_not_shown_and_the_rest_is(due: Stage, foreign: Foreign) -> None:
     due.apply("08-migration.yaml")
-    migration.release(due.cluster, NAME)
+    _release(due)
     seen = migration.watch(foreign, NAME)
     assert (seen.keys, seen.succeeded, seen.stored_versions) == (None, True, ("v1",))
 
 
-def test_a_foreign_cluster_nobody_claimed_is_not_written_to(due: Stage, foreign: Foreign) -> None:
-    due.apply("08-migration.yaml")
-    with pytest.raises(ClaimRefused):
-        migration.release(foreign, NAME)
-
-
-@pytest.mark.parametrize("act", [migration.watch, migration.release])
-def test_a_migration_nobody_created_is_an_error_with_the_command(due: Stage, act: Any) -> None:
+def test_a_migration_nobody_created_is_an_error_with_the_command(due: Stage) -> None:
     with pytest.raises(ApiError) as caught:
-        act(due.cluster, NAME)
+        migration.watch(due.cluster, NAME)
     assert caught.value.code == 404
     assert "kubectl apply" in caught.value.next_act
 
@@ -172,6 +141,21 @@ def test_a_server_without_migrations_is_a_missing_capability(due: Stage, monkeyp
     with pytest.raises(CapabilityMissing) as caught:
         migration.watch(due.cluster, NAME)
     assert caught.value.capability == "storagemigration.k8s.io/v0"
+
+
+def _release(stage: Stage) -> None:
+    """Let the migration start at once, by a write to an object that is stored in the new version already.
+
+    A write from before the migration took its resource version would not count.
+    """
+
+    def look() -> Seen[None]:
+        now = stage.api.get(f"{migration.MIGRATIONS}/{NAME}") or {}
+        return Seen("resourceVersion" in now.get("status", {}), str(now.get("status")))
+
+    wait_for("the migration to take its resource version", look, limit_s=70)
+    path = "/apis/cours.example.com/v1/namespaces/ch54/colis/ancien"
+    stage.api.patch(path, {"metadata": {"annotations": {"labkit.example/touched": "1"}}})
 
 
 class _Unending(Api):

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.show.document import Cell, Document, Facts, Note, Table, table
+from labkit.show.document import Cell, Document, Facts, Note, Table
 from labkit.show.render_text import WIDEST_CELL, render
+
+
+def table(columns: list[str], rows: list[list[str]]) -> Document:
+    """A document that is one table of plain cells."""
+    return Document("", (Table(tuple(columns), tuple(tuple(Cell(text) for text in row) for row in rows)),))
 
 
 def test_columns_line_up_and_no_line_ends_in_blanks() -> None:

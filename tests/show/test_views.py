@@ -14,7 +14,7 @@ import labkit.observe
 from labkit.observe.definition import Condition
 from labkit.observe.migration import KeyMoved
 from labkit.show import views
-from labkit.show.document import Cell, Document, Facts, Note
+from labkit.show.document import Document, Facts, Note
 
 from . import samples
 from .test_render_html import read
@@ -60,7 +60,7 @@ def test_what_an_observation_returns_has_a_view() -> None:
     """Each public function of the observing modules that returns one of our values returns one that can be shown."""
     unshown = []
     for module in (import_module(f"labkit.observe.{m.name}") for m in pkgutil.iter_modules(labkit.observe.__path__)):
-        for name in ("look", "watch", "release", "measure", "clean_up"):
+        for name in ("look", "watch", "measure", "clean_up"):
             function = getattr(module, name, None)
             if function is not None and inspect.isfunction(function) and function.__module__ == module.__name__:
                 returns = inspect.get_annotations(function, eval_str=True)["return"]
@@ -132,14 +132,6 @@ def test_keys_that_came_or_went_and_those_that_cannot_be_read_are_told_apart() -
     assert "not shown, because" in views.text(dataclasses.replace(samples.MIGRATION, keys=None))
 
 
-def test_a_release_gives_its_command_and_its_reason() -> None:
-    text = views.text(samples.RELEASE)
-    assert "kubectl -n ch54 annotate --overwrite colis ancien labkit.example/touched=1" in text
-    assert "garbage collector" in text
-    assert "nothing to release" in views.text(dataclasses.replace(samples.RELEASE, written=False))
-    assert "this write itself moves ancien" in views.text(dataclasses.replace(samples.RELEASE, already_new=False))
-
-
 def test_the_cost_is_shown_with_units_and_its_noise_only_when_it_was_repeated() -> None:
     text = views.text(samples.COST)
     assert "established in 0.8 s" in text
@@ -158,10 +150,3 @@ def test_what_cleaning_up_left_is_not_called_clean() -> None:
     assert "nothing was deleted" in views.text(nothing)
     closed = dataclasses.replace(samples.CLEANED, keys_before=None, keys_left=None)
     assert "etcd cannot be read" in views.text(closed)
-
-
-def test_a_table_of_anything_is_shown_by_the_same_means() -> None:
-    shown = views.table(["who", "what"], [["a", Cell("b", "good")], ["c", 3]], title="t")
-    assert views.text(shown) == "t\nwho   what\na     b\nc     3"
-    assert '<td class="labkit-good">b</td>' in views.html(shown)
-    assert views.text(views.table(["x"], [], empty="nobody")) == "nobody"
