@@ -110,18 +110,19 @@ def lab() -> None:
 def start(spelled: str | None, keep: Path | None) -> None:
     """Start a cluster that runs until labkit stop."""
     from labkit.cluster import Owner, choose
+    from labkit.cluster.embedded import EmbeddedCluster
 
     chosen = choose.resolve(spelled)
-    if keep is not None and chosen.backend not in ("any", "embedded"):
-        raise click.UsageError("--keep is for the embedded cluster; others keep their objects themselves")
+    if keep is not None and (chosen.backend not in ("any", "embedded") or chosen.path is not None):
+        raise click.UsageError("--keep names the directory of an embedded cluster; leave --cluster out")
     cluster = choose.attach_or_start(chosen, owner=Owner.LEFT, keep=keep, progress=_say)
     info = cluster.info()
     click.echo(f"{info.backend} cluster, Kubernetes {info.version}, {info.server}")
     for lack in info.lacks:
         click.echo(f"  not here: {lack}")
-    if info.backend == "embedded":
-        kept = f"in {keep}, also over a stop" if keep is not None else "nowhere: labkit stop removes them"
-        click.echo(f"  objects are kept {kept}")
+    if isinstance(cluster, EmbeddedCluster):
+        removed = "labkit stop removes them" if cluster.ready.throw_away else "also over a stop"
+        click.echo(f"  objects are kept in {cluster.state_dir}; {removed}")
     click.echo('next: eval "$(labkit env)" and kubectl get namespaces; or open a notebook; labkit stop ends it')
 
 
@@ -137,8 +138,9 @@ def stop(spelled: str | None) -> None:
     if chosen.backend == "minikube":
         from labkit.cluster.minikube import MinikubeCluster
 
-        MinikubeCluster(chosen.profile).stop()
-        click.echo(f"minikube profile {chosen.profile}: stopped")
+        profile = MinikubeCluster(chosen.profile)
+        profile.stop()
+        click.echo(f"minikube profile {chosen.profile}: {'stopped' if profile.owned else 'not started by labkit'}")
         return
     stopped = embedded.stop_directory(chosen.path or places.started())
     click.echo("embedded cluster: stopped" if stopped else "embedded cluster: none was running")
@@ -154,7 +156,7 @@ def reset(spelled: str | None, yes: bool) -> None:
     from labkit.cluster import choose, claim
 
     cluster = choose.attach(choose.resolve(spelled))
-    claim.claim(cluster, yes)
+    claim.claim(cluster, yes or os.environ.get("LABKIT_CLAIM") == "1")
     cluster.reset(_say)
     click.echo("the course's objects and definitions are gone")
 
@@ -166,11 +168,12 @@ def env(spelled: str | None) -> None:
     from labkit.cluster import tools
     from labkit.cluster.kubectl import environment
 
-    folder = str(tools.find_kubectl().parent)
+    folder = tools.folder_for_path()
     for name, value in environment(_attached(spelled), {}).items():
         if name.startswith("KUBE"):
             click.echo(f"export {name}={shlex.quote(value)}")
-    click.echo(f'export PATH={shlex.quote(folder)}:"$PATH"')
+    if folder is not None:
+        click.echo(f'export PATH={shlex.quote(str(folder))}:"$PATH"')
 
 
 @cli.command(context_settings=PASS_THROUGH, add_help_option=False)
@@ -235,8 +238,11 @@ def _say(line: str) -> None:
 
 def main() -> None:
     """Entry point: run the verb, and turn labkit's errors and interrupts into exit codes."""
+    from labkit.cluster import system
+
     try:
-        cli.main(standalone_mode=False)
+        with system.ends_on_signals():
+            cli.main(standalone_mode=False)
     except LabkitError as error:
         click.echo(f"labkit: {error}", err=True)
         sys.exit(1)

@@ -293,10 +293,9 @@ def _prepare_process(cluster: Cluster, root: Path) -> None:
     os.chdir(root)
     wanted = environment(cluster)
     os.environ.update({name: wanted[name] for name in ("KUBECONFIG", "KUBECACHEDIR", "KUBERC") if name in wanted})
-    folder = str(tools.find_kubectl().parent)
-    path = os.environ.get("PATH", os.defpath)
-    if path.split(os.pathsep)[0] != folder:
-        os.environ["PATH"] = f"{folder}{os.pathsep}{path}"
+    folder = tools.folder_for_path()
+    if folder is not None:
+        os.environ["PATH"] = f"{folder}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
 
 
 def _shell() -> Any:

@@ -171,7 +171,7 @@ def test_a_cluster_that_died_is_told_by_the_next_command(kernels: Callable[..., 
         for command in ("%kubectl get colis -A", "%etcd get /registry --prefix"):
             run = kernel.run(command)
             assert run.error is None, "printed, not raised"
-            assert "cluster" in text(run.outputs) and "→" in text(run.outputs), text(run.outputs)
+            assert "control plane died" in text(run.outputs) and "→" in text(run.outputs), text(run.outputs)
     finally:
         mortal.stop()
 

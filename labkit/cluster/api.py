@@ -11,6 +11,7 @@ import json
 import re
 import ssl
 import tempfile
+import urllib.parse
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -30,6 +31,7 @@ AGGREGATED_DISCOVERY = (
 
 _PAGE = 500
 _PROBE_LIMIT_S = 5.0
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _VERDICT_LIMIT_S = 15.0
 _WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 
@@ -281,6 +283,8 @@ def _client(cluster: Cluster) -> Any:
     if not settings.verify_ssl:
         identity.check_hostname = False
     settings.ssl_ca_cert = settings.cert_file = settings.key_file = None
+    if urllib.parse.urlsplit(settings.host).hostname in _LOOPBACK:
+        settings.proxy = None  # as kubectl does: no proxy leads to this machine
     settings.retries = False
     made = client.ApiClient(settings)
     made.rest_client.pool_manager.connection_pool_kw["ssl_context"] = identity

@@ -91,7 +91,7 @@ def attach_or_start(
         from labkit.cluster.minikube import MinikubeCluster
 
         return _up(MinikubeCluster(spec.profile), progress)
-    if spec.backend == "any" and owner is not Owner.LEFT:
+    if spec.backend == "any" and keep is None:
         minikube = _running_minikube()
         if minikube is not None:
             return _up(minikube, progress)

@@ -30,6 +30,7 @@ __all__ = [
     "claim",
     "claimed_names",
     "cost_plural",
+    "record",
 ]
 
 NAMESPACE = "ch54"
@@ -113,7 +114,7 @@ def claim(cluster: Cluster, yes: bool) -> tuple[CourseName, ...]:
                 next_act="--yes, or LABKIT_CLAIM=1 in a notebook, lets it; --cluster embedded needs no yes",
             )
         _refuse_taken(api)
-        _record(api)
+        record(api, COURSE_NAMES)
     return COURSE_NAMES
 
 
@@ -146,11 +147,12 @@ def _refuse_taken(api: Api) -> None:
         )
 
 
-def _record(api: Api) -> None:
+def record(api: Api, names: Iterable[CourseName]) -> None:
+    """Make ch54 with the claim on *names*. Raises ApiError when it is there already or may not be made."""
     body = {
         "apiVersion": "v1",
         "kind": "Namespace",
-        "metadata": {"name": NAMESPACE, "annotations": {ANNOTATION: json.dumps([str(name) for name in COURSE_NAMES])}},
+        "metadata": {"name": NAMESPACE, "annotations": {ANNOTATION: json.dumps([str(name) for name in names])}},
     }
     answer = api.raw("POST", "/api/v1/namespaces", body)
     if not answer.ok:

@@ -7,7 +7,7 @@ interrupted clean-up can then be run again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from labkit.cluster.api import Api, Resource
@@ -39,25 +39,23 @@ def reset(cluster: Cluster, progress: Progress = silent) -> None:
                 _delete_named(api, name, progress, limit_s=_NAMESPACE_LIMIT_S)
 
 
-def clear(api: Api, names: Iterable[CourseName], progress: Progress = silent) -> None:
-    """Delete everything under *names* and in the course's namespace, which itself stays; wait until it is gone.
+def clear(api: Api, names: Sequence[CourseName], progress: Progress = silent) -> None:
+    """Delete everything under *names*, and wait until it is gone; of the namespace, if it is named, only the content.
 
     Objects go before their definitions: a definition deleted while it has some is looked at again by its finalizer
     after 5 s only. Raises WaitTimeout, ApiError, ClusterGone.
     """
-    definitions, singles = [], []
-    for name in names:
-        if name.collection == DEFINITIONS:
-            definitions.append(name)
-        elif name.name != NAMESPACE:
-            singles.append(name)
-    for name in reversed(singles):  # a binding before its policy
-        _delete_named(api, name, progress)
+    definitions = [name for name in names if name.collection == DEFINITIONS]
+    namespaces = [name for name in names if name.name == NAMESPACE]
+    for name in reversed(names):  # a binding before its policy
+        if name not in definitions and name not in namespaces:
+            _delete_named(api, name, progress)
     for name in definitions:
         for definition in api.list(name.collection):
             if name.covers(definition["metadata"]["name"]):
                 _delete_objects(api, definition)
-    empty_namespace(api, progress=progress)
+    for name in namespaces:
+        empty_namespace(api, name.name, progress)
     for name in definitions:
         _delete_named(api, name, progress)
 

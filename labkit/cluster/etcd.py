@@ -142,7 +142,8 @@ def find_pod(cluster: Cluster) -> EtcdPod | None:
     """
     from labkit.cluster.api import Api
 
-    pods = Api(cluster).list("/api/v1/namespaces/kube-system/pods", selector="component=etcd")
+    with Api(cluster) as api:
+        pods = api.list("/api/v1/namespaces/kube-system/pods", selector="component=etcd")
     pods.sort(key=lambda pod: (pod.get("status", {}).get("phase") != "Running", pod["metadata"]["name"]))
     for pod in pods:
         flags = _flags(pod["spec"]["containers"][0])

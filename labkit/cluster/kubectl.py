@@ -207,7 +207,9 @@ def _context_file(folder: Path, context: str) -> Path:
     text = json.dumps({"apiVersion": "v1", "kind": "Config", "current-context": context}) + "\n"
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        new = folder / f"context.yaml.{os.getpid()}"  # never half a file: kubectl would take the person's own context
+        new.write_text(text, encoding="utf-8")
+        new.replace(path)
     return path
 
 

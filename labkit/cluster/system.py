@@ -99,3 +99,19 @@ def _try_lock(descriptor: int) -> bool:
     except OSError:
         return False
     return True
+
+
+@contextmanager
+def ends_on_signals() -> Iterator[None]:
+    """SIGTERM and SIGHUP (a closed terminal) end the block as Ctrl-C does, so that what it started is stopped."""
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.signal(number, interrupt) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

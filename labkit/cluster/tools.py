@@ -20,7 +20,13 @@ from pathlib import Path
 from labkit.cluster.base import KUBERNETES_VERSION
 from labkit.errors import ToolMissing, ToolUnfit
 
-__all__ = ["find_controlplane", "find_kubectl", "kubectl_fits", "kubectl_version"]
+__all__ = [
+    "find_controlplane",
+    "find_kubectl",
+    "folder_for_path",
+    "kubectl_fits",
+    "kubectl_version",
+]
 
 _PROBE_LIMIT_S = 20.0
 _EXE = ".exe" if sys.platform == "win32" else ""
@@ -123,3 +129,13 @@ def _packaged_controlplane() -> Path | None:
 
 def _built_controlplane() -> Path:
     return Path(__file__).resolve().parents[2] / "controlplane" / "bin" / f"controlplane{_EXE}"
+
+
+def folder_for_path() -> Path | None:
+    """The folder to put before PATH so that a plain ``kubectl`` is the one labkit runs; None when it is already.
+
+    The folder may hold other programs too (a Python beside it), so it goes there only when it must.
+    """
+    chosen = find_kubectl()
+    found = shutil.which("kubectl")
+    return None if found is not None and chosen.samefile(found) else chosen.parent

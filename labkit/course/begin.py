@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from labkit.cluster import Api, ApiResponse, Cluster
-from labkit.cluster.claim import COURSE_GROUPS, COURSE_NAMES, DEFINITIONS, NAMESPACE, claim
+from labkit.cluster.claim import COURSE_GROUPS, DEFINITIONS, NAMESPACE, CourseName, claim, record
 from labkit.cluster.cleaning import clear
 from labkit.cluster.kubectl import forget_discovery
 from labkit.course import manifests
@@ -59,12 +59,12 @@ def begin(cluster: Cluster, section_begin: Begin, *, root: Path) -> None:
     touched, ApiError when the server refuses the beginning, WaitTimeout, ClusterGone.
     """
     wanted = _Wanted(section_begin, root)
-    claim(cluster, yes=False)
+    claimed = claim(cluster, yes=False)
     forget_discovery(cluster)
     with Api(cluster) as api:
-        _sweep(api, owned=cluster.owned)
+        _sweep(api, claimed, owned=cluster.owned)
         if section_begin.namespace or not cluster.owned:
-            _ensure_namespace(cluster, api)
+            _ensure_namespace(api, () if cluster.owned else claimed)
         if wanted.definition is not None:
             _define(api, wanted.definition)
         for manifest in wanted.also:
@@ -100,9 +100,9 @@ def _exactly_one(path: Path) -> tuple[Object, ...]:
 # -- taking away ------------------------------------------------------------------------------------------------------
 
 
-def _sweep(api: Api, *, owned: bool) -> None:
-    """Remove everything of the course's names, and wait until the server has forgotten it."""
-    clear(api, COURSE_NAMES)
+def _sweep(api: Api, claimed: tuple[CourseName, ...], *, owned: bool) -> None:
+    """Remove everything of the claimed names, and wait until the server has forgotten it."""
+    clear(api, claimed)
     _wait_undiscovered(api)
     if "deletionTimestamp" in (api.get(_NAMESPACE_PATH) or {"metadata": {}})["metadata"]:
         _wait_namespace_gone(api, hurry=owned)
@@ -154,12 +154,12 @@ def _refused(verb: str, path: str, response: ApiResponse) -> ApiError:
 # -- making -----------------------------------------------------------------------------------------------------------
 
 
-def _ensure_namespace(cluster: Cluster, api: Api) -> None:
+def _ensure_namespace(api: Api, claimed: tuple[CourseName, ...]) -> None:
     """Make ch54 when it is absent; on a foreign cluster with the claim it carried before someone deleted it."""
     if api.get(_NAMESPACE_PATH) is not None:
         return
-    if not cluster.owned:
-        claim(cluster, yes=True)
+    if claimed:
+        record(api, claimed)
         return
     body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
     response = api.raw("POST", "/api/v1/namespaces", body)

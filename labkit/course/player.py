@@ -71,8 +71,10 @@ class _Kernels:
         if len(self._started) > 1:
             self._started.pop(0).stop()
         kernel = self._started[-1]
-        kernel.wait_ready()
-        self._start_one()
+        try:
+            kernel.wait_ready()
+        finally:
+            self._start_one()  # also when this one failed: the next notebook must not get it again
         return kernel
 
     def _start_one(self) -> None:

@@ -133,3 +133,14 @@ def test_an_answer_that_takes_too_long_is_no_death(cluster: EmbeddedCluster) -> 
         impatient.raw("GET", "/api/v1/namespaces?watch=true&resourceVersion=0&timeoutSeconds=5")
     assert "watch=true" in caught.value.evidence
     assert cluster.gone() is None
+
+
+def test_no_proxy_stands_between_labkit_and_this_machine(
+    cluster: EmbeddedCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTPS_PROXY", "https_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")  # nobody listens there
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    with Api(cluster) as api:
+        assert api.raw("GET", "/version").ok

@@ -75,9 +75,13 @@ def test_taken_names_are_refused_even_with_a_yes(foreign: ExistingCluster) -> No
 
 
 def test_a_reset_without_a_claim_deletes_nothing(foreign: ExistingCluster, cluster: EmbeddedCluster) -> None:
-    Kubectl(foreign).run(["create", "clusterrole", "colis-lecture", "--verb=get", "--resource=pods"])
+    theirs = Kubectl(foreign)
+    theirs.run(["create", "clusterrole", "colis-lecture", "--verb=get", "--resource=pods"])
+    theirs.run(["create", "namespace", "ch54"])
+    theirs.run(["create", "configmap", "theirs", "-n", "ch54"])
     foreign.reset()
     assert there(cluster, ROLE)
+    assert there(cluster, "/api/v1/namespaces/ch54/configmaps/theirs")
 
 
 def test_only_names_in_the_claim_are_deleted(foreign: ExistingCluster, cluster: EmbeddedCluster) -> None:

@@ -312,3 +312,24 @@ def test_a_foreign_cluster_is_begun_on_only_when_claimed_and_keeps_its_claim(
     assert json.loads(kept[ANNOTATION]) == [str(name) for name in COURSE_NAMES]
     kubectl.run(["delete", "namespace", "ch54"])
     assert os.environ.get("KUBECONFIG") is None
+
+
+def test_a_narrow_claim_is_neither_overstepped_nor_widened(cluster: EmbeddedCluster, kubectl: Kubectl) -> None:
+    kubectl.run(["create", "clusterrole", "colis-lecture", "--verb=get", "--resource=pods"])
+    narrow = json.dumps([f"namespaces/{NAMESPACE}"])
+    claimed = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": NAMESPACE, "annotations": {ANNOTATION: narrow}},
+    }
+    try:
+        assert kubectl.run(["create", "-f", "-"], stdin=json.dumps(claimed)).ok
+        foreign = ExistingCluster(cluster.kubeconfig, None)
+        begin(foreign, NOTHING, root=REPOSITORY)
+        kubectl.run(["delete", "namespace", NAMESPACE, "--wait=false"])
+        begin(foreign, NOTHING, root=REPOSITORY)
+        assert names(kubectl, "clusterrole", "colis-lecture")
+        kept = kubectl.run(["get", "namespace", NAMESPACE, "-o", "json"]).json["metadata"]["annotations"]
+        assert kept[ANNOTATION] == narrow
+    finally:
+        cluster.reset()
