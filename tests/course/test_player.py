@@ -18,6 +18,7 @@ import pytest
 from labkit.cluster import ClusterInfo, Owner
 from labkit.cluster.embedded import EmbeddedCluster
 from labkit.course import notebook
+from labkit.course.kernel import CourseKernel
 from labkit.course.notebook import CourseNotebook
 from labkit.course.player import play
 from labkit.course.report import PlayReport, StepResult
@@ -193,7 +194,10 @@ def labkit_play(root: Path, *arguments: str, environ: dict[str, str]) -> subproc
     )
 
 
-def test_an_interrupt_stops_kernels_and_cluster_and_is_exit_code_130(tmp_path: Path, home: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)
+def test_an_interrupt_stops_kernels_and_cluster_and_is_exit_code_130(
+    number: signal.Signals, tmp_path: Path, home: Path
+) -> None:
     endless = "%kubectl wait --for=jsonpath='{.x}'=1 --timeout=100s namespace/default"
     course(tmp_path, code(endless, step="cel/endless"), begin={})
     own = tmp_path / "own-tmp"
@@ -216,7 +220,7 @@ def test_an_interrupt_stops_kernels_and_cluster_and_is_exit_code_130(tmp_path: P
 
         below = wait_for("kubectl to run", look_below, limit_s=30) or ()
         assert len(below) >= 3, "a control plane, a kernel and kubectl"
-        os.killpg(process.pid, signal.SIGINT)
+        os.killpg(process.pid, number)
         out, err = process.communicate(timeout=20)
     finally:
         process.kill()
@@ -249,3 +253,15 @@ def test_the_titles_and_sources_of_a_report_are_the_notebooks(tmp_path: Path, cl
     one = course(tmp_path, prose("## Next"), code("print(1)", step="cel/one", outputs=[printed("1\n")]), begin={})
     (_, step) = play(cluster, [one]).steps
     assert (step.title, step.source, step.text) == ("Next", "print(1)", "1")
+
+
+def test_a_kernel_that_does_not_start_fails_its_own_section_only(
+    tmp_path: Path, cluster: EmbeddedCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What starts the first kernel is broken: a preload that ends it. The second section has a kernel of its own."""
+    preloads = iter(["import os; os._exit(3)", "pass"])
+    original = CourseKernel.preload
+    monkeypatch.setattr(CourseKernel, "preload", lambda kernel, _: original(kernel, next(preloads)))
+    first = course(tmp_path, begin={})
+    second = course(tmp_path, section="display", begin={})
+    assert verdicts(play(cluster, [first, second])) == {"cel/begin": "failed", "display/begin": "as recorded"}
