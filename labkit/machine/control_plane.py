@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from labkit.errors import LabkitError, MachineError
@@ -25,7 +25,7 @@ from labkit.machine.checkout import (
 )
 from labkit.machine.jobs import Command, Pause, Steps
 
-__all__ = ["control_plane_steps", "given_control_plane", "go_on_path", "go_version_wanted", "is_fresh"]
+__all__ = ["control_plane_steps", "find_go", "go_on_path", "go_version_wanted", "is_fresh"]
 
 BUILD_BYTES = 3_500_000_000
 """Free space asked for before a first build: Go's build cache takes 1.7 GB, the modules 0.7 GB, the program 0.13 GB."""
@@ -48,24 +48,6 @@ def is_fresh(checkout: Checkout) -> bool:
     """Whether the program is there and was built from today's sources."""
     stamp = read_stamp(checkout.control_plane_stamp)
     return os.access(checkout.control_plane, os.X_OK) and stamp.get("digest") == control_plane_digest(checkout)
-
-
-def given_control_plane(environ: Mapping[str, str]) -> Path | None:
-    """The program LABKIT_CONTROLPLANE names, or None when it names none.
-
-    Raises MachineError when what it names cannot be run.
-    """
-    named = environ.get("LABKIT_CONTROLPLANE")
-    if not named:
-        return None
-    path = Path(named)
-    if not path.is_file() or not os.access(path, os.X_OK):
-        raise MachineError(
-            "LABKIT_CONTROLPLANE names no program",
-            evidence=f"{path} {'cannot be executed' if path.is_file() else 'is no file'}",
-            next_act="correct it, or unset it to have the control plane built here",
-        )
-    return path
 
 
 def go_version_wanted(checkout: Checkout) -> tuple[int, int]:
@@ -98,6 +80,15 @@ def go_on_path(checkout: Checkout) -> tuple[str | None, str]:
         return None, f"{program} does not tell its version"
     fits = (int(found[1]), int(found[2])) >= wanted
     return (program if fits else None), f"{program} is {said}"
+
+
+def find_go(checkout: Checkout) -> tuple[str | None, str]:
+    """The Go to use: the one on PATH when it is new enough, else the one in .venv; and what was found, in words."""
+    program, found = go_on_path(checkout)
+    if program is not None:
+        return program, found
+    own = checkout.venv_bin / "go"
+    return (str(own), f"{found}; {own} is there") if own.exists() else (None, f"{found}, none in {checkout.venv.name}")
 
 
 def control_plane_steps(checkout: Checkout, go: str | None, go_installed: Callable[[], bool]) -> Steps:

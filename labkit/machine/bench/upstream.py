@@ -41,10 +41,7 @@ PROGRAMS = {"etcd": "go.etcd.io/etcd/server/v3", "kube-apiserver": "k8s.io/kuber
 
 def build(checkout: Checkout, folder: Path) -> dict[str, Path]:
     """Build both programs from the module's own requirements. Raises ToolMissing without Go, MachineError."""
-    go, found = control_plane.go_on_path(checkout)
-    own = checkout.venv_bin / "go"
-    if go is None and own.exists():
-        go = str(own)
+    go, found = control_plane.find_go(checkout)
     if go is None:
         raise ToolMissing("there is no Go to build them with", evidence=found, next_act="install Go 1.26 or newer")
     folder.mkdir(parents=True, exist_ok=True)
