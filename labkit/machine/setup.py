@@ -9,7 +9,6 @@ what pip and Go have in their caches.
 from __future__ import annotations
 
 import argparse
-import fcntl
 import os
 import shutil
 import sys
@@ -81,13 +80,17 @@ def run(argv: Sequence[str]) -> int:
     """The command: exit code 0 when everything is set up."""
     parser = argparse.ArgumentParser(prog="python3 -m labkit.machine.setup", description="Set up this clone of labkit.")
     parser.add_argument("--dev", action="store_true", help="also what the tests and checks need")
+    parser.add_argument("--bench", action="store_true", help="also what the measurements compare with")
     parser.add_argument("--lock", action="store_true", help="also what renewing the lock needs")
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--without-control-plane", action="store_true", help="for use with another cluster")
     only.add_argument("--only-control-plane", action="store_true", help="the packages come from elsewhere (conda)")
     options = parser.parse_args(argv)
+    if os.name == "nt":
+        sys.stderr.write("set-up: this is for Linux and macOS\n  → on Windows use WSL, or conda with environment.yml\n")
+        return 1
     asked = Asked(
-        extras=frozenset(name for name in ("dev", "lock") if getattr(options, name)),
+        extras=frozenset(name for name in ("dev", "bench", "lock") if getattr(options, name)),
         packages=not options.only_control_plane,
         control_plane=not options.without_control_plane,
     )
@@ -205,6 +208,8 @@ def _run_to_the_end(jobs: Sequence[Job], screen: Screen) -> None:
 @contextmanager
 def _alone(checkout: Checkout, out: TextIO) -> Iterator[None]:
     """One set-up at a time in a checkout; the lock goes with the process, however it ends."""
+    import fcntl  # not on Windows; ``run`` has said so
+
     checkout.logs.mkdir(parents=True, exist_ok=True)
     with (checkout.logs / "lock").open("a+", encoding="utf-8") as lock:
 
