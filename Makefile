@@ -36,7 +36,7 @@ kinds: ## authors: write the classes of the built-in kinds from what the control
 	@$(BIN)/python -m labkit.machine.generate_k8s
 
 bench: ## measure, and write the figures to bench-results/ and docs/bench.md
-	@$(SETUP) --dev
+	@$(SETUP) --dev --bench
 	@$(BIN)/python -m labkit.machine.bench
 
 bench-upstream: ## measure against etcd and kube-apiserver as separate programs (builds them first)
