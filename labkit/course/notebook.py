@@ -42,6 +42,7 @@ SECTIONS = {
     "versions": "06-versions.ipynb",
     "rbac": "07-rbac.ipynb",
     "cost": "08-cost.ipynb",
+    "typed-resources": "09-typed-resources.ipynb",
 }
 """Section (and prefix of its steps) → file name, in the course's order."""
 

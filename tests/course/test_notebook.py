@@ -186,6 +186,6 @@ def test_the_root_is_the_nearest_folder_that_holds_crd(tmp_path: Path) -> None:
         notebook.find_root(Path("/"))
 
 
-def test_the_courses_own_notebooks_are_the_eight_sections() -> None:
+def test_the_courses_own_notebooks_are_the_sections_that_are_listed() -> None:
     course = notebook.load_all(REPOSITORY / "notebooks")
     assert {one.section: one.path.name for one in course} == notebook.SECTIONS
