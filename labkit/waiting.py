@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 from labkit.errors import WaitTimeout
 
-__all__ = ["Seen", "wait_for"]
+__all__ = ["Seen", "let_pass", "wait_for"]
 
 T = TypeVar("T")
 
@@ -29,6 +29,11 @@ class Seen(Generic[T]):
     done: bool
     sight: str
     value: T | None = None
+
+
+def let_pass(seconds: float) -> None:
+    """Let time pass: for a measurement some seconds after an event, where there is nothing to look at."""
+    time.sleep(seconds)
 
 
 def wait_for(  # noqa: PLR0913  (what to say and how to look, each by name)

@@ -15,9 +15,9 @@ import psutil
 
 from labkit.errors import ClusterStartError
 from labkit.show.bench import Figure
-from labkit.waiting import Seen, wait_for
+from labkit.waiting import let_pass
 
-__all__ = ["Started", "figures", "memory_mb", "serving", "settle"]
+__all__ = ["SETTLE_S", "Started", "figures", "memory_mb", "serving"]
 
 RUNS = 7
 SETTLE_S = 5.0
@@ -69,7 +69,7 @@ def figures(program: Path, folder: Path, *, runs: int = RUNS) -> list[Figure]:
     for number in range(runs):
         with serving(program, folder / f"empty-{number}", throw_away=True) as started:
             empty.append(started.seconds)
-            settle()
+            let_pass(SETTLE_S)
             memory.append(memory_mb(started.pid))
     kept = folder / "used"
     with serving(program, kept, throw_away=False):
@@ -83,9 +83,3 @@ def figures(program: Path, folder: Path, *, runs: int = RUNS) -> list[Figure]:
         Figure.of("ready on a used directory", used, "s", 2.5),
         Figure.of(f"resident memory {SETTLE_S:.0f} s after start", memory, "MB", 350),
     ]
-
-
-def settle() -> None:
-    """Let SETTLE_S pass."""
-    end = time.monotonic() + SETTLE_S
-    wait_for("memory to settle", lambda: Seen(time.monotonic() >= end, ""), limit_s=SETTLE_S * 2)
