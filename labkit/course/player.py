@@ -23,7 +23,7 @@ from labkit.course.outputs import Output, comparable, text
 from labkit.course.report import AS_RECORDED, DIFFERS, FAILED, NOT_SHOWN, PlayReport, StepResult, Verdict
 from labkit.errors import CourseError
 
-__all__ = ["PRELOAD", "judge", "play"]
+__all__ = ["judge", "play"]
 
 PRELOAD = "import labkit.lab as _, kubernetes.config as _; del _"
 """Run in a waiting kernel: what the first cell imports anyway."""
