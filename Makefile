@@ -43,9 +43,13 @@ bench-upstream: ## measure against etcd and kube-apiserver as separate programs 
 	@$(SETUP) --dev
 	@$(BIN)/python -m labkit.machine.bench.upstream
 
-test-minikube: ## the tests of clusters on a real minikube
+test-minikube: ## for a release: clusters' tests and the chapter on a real minikube, compared with the embedded
 	@$(SETUP) --dev
 	@LABKIT_TEST_MINIKUBE=1 $(BIN)/python -m pytest tests/cluster
+	@mkdir -p build
+	@$(BIN)/labkit play --cluster minikube --report build/played-minikube.json
+	@$(BIN)/labkit play --cluster embedded --report build/played-embedded.json
+	@$(BIN)/labkit parity build/played-embedded.json build/played-minikube.json
 
 lock: ## renew requirements.lock from pyproject.toml
 	@$(SETUP) --lock --without-control-plane
