@@ -166,10 +166,18 @@ class Api:
                 return items
             query = query | {"continue": onward}
 
-    def apply(self, obj: Mapping[str, Any], *, manager: str = "labkit", force: bool = True) -> dict[str, Any]:
-        """Server-side apply (creates when absent); the object as the server now has it."""
-        path = self.path_of(obj)
-        query = urlencode({"fieldManager": manager, "force": str(force).lower()})
+    def post(self, path: str, body: Mapping[str, Any], *, manager: str = "labkit") -> dict[str, Any]:
+        """Create an object in the collection *path*; as the server now has it. A field it does not know is refused."""
+        query = urlencode({"fieldManager": manager, "fieldValidation": "Strict"})
+        answer = self._settled("POST", f"{path}?{query}", dict(body))
+        return self._object(answer, "POST", path)
+
+    def apply(self, obj: Mapping[str, Any], *, manager: str = "labkit", path: str | None = None) -> dict[str, Any]:
+        """Server-side apply (creates when absent, takes other managers' fields over); the object as the server now has
+        it. *path* is the object's, where it is known already.
+        """
+        path = path or self.path_of(obj)
+        query = urlencode({"fieldManager": manager, "force": "true"})
         answer = self._settled("PATCH", f"{path}?{query}", dict(obj), "application/apply-patch+yaml")
         return self._object(answer, "PATCH", path)
 
@@ -192,20 +200,24 @@ class Api:
 
     def path_of(self, obj: Mapping[str, Any]) -> str:
         """URL path of an object by its apiVersion, kind, namespace and name (namespace "default" when it has none)."""
-        api_version, kind = str(obj.get("apiVersion")), str(obj.get("kind"))
-        root = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
-        served = (self.get(root) or {}).get("resources", ())
         metadata = obj.get("metadata", {})
+        resource = self.resource_of(str(obj.get("apiVersion")), str(obj.get("kind")))
+        return resource.path(metadata.get("namespace", "default"), metadata["name"])
+
+    def resource_of(self, api_version: str, kind: str) -> Resource:
+        """The served resource of a type. Raises ApiError with code 404 that names what the version has instead."""
+        root = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+        served = (self.get(root) or {}).get("resources") or ()
         for entry in served:
             if entry["kind"] == kind and "/" not in entry["name"]:
                 group, _, version = api_version.rpartition("/")
-                resource = Resource(group, version, entry["name"], kind, entry["namespaced"])
-                return resource.path(metadata.get("namespace", "default"), metadata["name"])
+                return Resource(group, version, entry["name"], kind, entry["namespaced"], frozenset(entry["verbs"]))
         raise ApiError(
             f"the server has no type {kind} in {api_version}",
             code=404,
             reason="NotFound",
             evidence=f"{root} lists {', '.join(sorted(e['kind'] for e in served)) or 'nothing'}",
+            next_act="correct apiVersion or kind; a type of a definition is there once that is Established",
         )
 
     def resources(self) -> tuple[Resource, ...]:

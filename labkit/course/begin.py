@@ -21,18 +21,18 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from labkit.cluster import Api, ApiResponse, Cluster
+from labkit.cluster import Api, Cluster
 from labkit.cluster.claim import COURSE_GROUPS, DEFINITIONS, NAMESPACE, CourseName, claim, record
 from labkit.cluster.cleaning import clear
 from labkit.cluster.kubectl import forget_discovery
 from labkit.course import manifests
 from labkit.course.notebook import Begin, BeginObject
 from labkit.course.published import discovered
-from labkit.errors import ApiError, ManifestError
+from labkit.errors import ManifestError
 from labkit.waiting import Seen, wait_for
 
 __all__ = ["begin"]
@@ -41,7 +41,6 @@ Object = dict[str, Any]
 
 APPLY_MANAGER = "kubectl-client-side-apply"
 PATCH_MANAGER = "kubectl-patch"
-MERGE_PATCH = "application/merge-patch+json"
 _NAMESPACE_PATH = f"/api/v1/namespaces/{NAMESPACE}"
 _ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
 _AGGREGATE_TO = "rbac.authorization.k8s.io/aggregate-to-"
@@ -142,15 +141,6 @@ def _between_passes(namespace: Object) -> bool:
     return bool(namespace["status"].get("conditions")) or age.total_seconds() < CONTROLLER_REST_S
 
 
-def _refused(verb: str, path: str, response: ApiResponse) -> ApiError:
-    return ApiError(
-        f"the beginning of the section could not be made: {verb} {path} answered {response.code}",
-        code=response.code,
-        reason=response.status.get("reason", ""),
-        evidence=response.status.get("message") or response.text.strip()[:300],
-    )
-
-
 # -- making -----------------------------------------------------------------------------------------------------------
 
 
@@ -161,10 +151,7 @@ def _ensure_namespace(api: Api, claimed: tuple[CourseName, ...]) -> None:
     if claimed:
         record(api, claimed)
         return
-    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
-    response = api.raw("POST", "/api/v1/namespaces", body)
-    if not response.ok:
-        raise _refused("POST", _NAMESPACE_PATH, response)
+    api.post("/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
 
 
 def _define(api: Api, manifest: Object) -> None:
@@ -199,17 +186,12 @@ def _end_create_pause(api: Api, path: str) -> None:
         {**one, "lastTransitionTime": past.strftime("%Y-%m-%dT%H:%M:%SZ")} if one["type"] == "Established" else one
         for one in (api.get(path) or {})["status"]["conditions"]
     ]
-    response = api.raw("PATCH", f"{path}/status", {"status": {"conditions": conditions}}, MERGE_PATCH)
-    if response.code != 200:
-        raise _refused("PATCH", f"{path}/status", response)
+    api.patch(f"{path}/status", {"status": {"conditions": conditions}})
 
 
 def _create(api: Api, collection: str, manifest: Object) -> None:
     """Create as ``kubectl apply -f`` does: annotation, field manager and strict validation of fields."""
-    path = f"{collection}?fieldManager={APPLY_MANAGER}&fieldValidation=Strict"
-    response = api.raw("POST", path, manifests.as_applied(manifest))
-    if response.code != 201:
-        raise _refused("POST", f"{collection}/{manifest['metadata']['name']}", response)
+    api.post(collection, manifests.as_applied(manifest), manager=APPLY_MANAGER)
 
 
 def _wait_aggregated(api: Api, made: Sequence[Object]) -> None:
@@ -232,17 +214,8 @@ def _wait_aggregated(api: Api, made: Sequence[Object]) -> None:
 def _make(api: Api, plural: str, one: BeginObject, manifest: Object) -> None:
     """Make one object as kubectl would have, by server-side apply: unlike a create, it is never held for 2 s."""
     path = f"{manifests.collection_path(manifest, plural)}/{manifest['metadata']['name']}"
-    query = f"?fieldManager={APPLY_MANAGER}&force=true&fieldValidation=Strict"
-    response = api.raw("PATCH", path + query, manifests.as_applied(manifest), "application/apply-patch+yaml")
-    if not response.ok:
-        raise _refused("PATCH", path, response)
+    api.apply(manifests.as_applied(manifest), manager=APPLY_MANAGER, path=path)
     for merge in one.merges:
-        _patch(api, path, merge)
+        api.patch(path, merge, manager=PATCH_MANAGER)
     if one.status is not None:
-        _patch(api, f"{path}/status", {"status": one.status})
-
-
-def _patch(api: Api, path: str, merge: Mapping[str, Any]) -> None:
-    response = api.raw("PATCH", f"{path}?fieldManager={PATCH_MANAGER}", dict(merge), MERGE_PATCH)
-    if response.code != 200:
-        raise _refused("PATCH", path, response)
+        api.patch(f"{path}/status", {"status": one.status}, manager=PATCH_MANAGER)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from labkit.cluster import Api, ApiResponse, Cluster
 from labkit.cluster.refusal import Cause, Refusal, refusal_of
-from labkit.errors import ApiError, ManifestError
+from labkit.errors import ManifestError
 from labkit.observe.changes import ABSENT, Change, Difference, Kind, differences, dotted
 from labkit.observe.stored import without_metadata
 
@@ -99,22 +99,9 @@ def _collection(api: Api, manifest: dict[str, Any], namespace: str) -> tuple[str
             evidence=f"it has no {' and no '.join(missing)}",
             next_act="give it that, as in crd/objects/principal.yaml",
         )
-    api_version, kind = manifest["apiVersion"], manifest["kind"]
-    root = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
-    resources = (api.get(root) or {}).get("resources") or []
-    resource = next((r for r in resources if r["kind"] == kind and "/" not in r["name"]), None)
-    if resource is None:
-        raise ApiError(
-            f"this cluster serves no {kind} in {api_version}",
-            code=404,
-            reason="NotFound",
-            evidence=f"{root} lists {', '.join(sorted(r['kind'] for r in resources)) or 'nothing'}",
-            next_act="apply the definition of the type first, and wait until it is Established",
-        )
-    if not resource["namespaced"]:
-        return f"{root}/{resource['name']}", ""
-    space = metadata.get("namespace") or namespace
-    return f"{root}/namespaces/{space}/{resource['name']}", space
+    resource = api.resource_of(manifest["apiVersion"], manifest["kind"])
+    space = (metadata.get("namespace") or namespace) if resource.namespaced else ""
+    return resource.path(space), space
 
 
 def _kind(difference: Difference, unknown: set[str]) -> Kind:

@@ -63,4 +63,4 @@ def test_a_type_nobody_serves_is_an_error(stage: Stage) -> None:
     with pytest.raises(ApiError) as caught:
         fields.look(stage.cluster, stage.load("objects/mini.yaml"))
     assert caught.value.code == 404
-    assert "serves no Colis" in caught.value.state
+    assert "no type Colis" in caught.value.state
