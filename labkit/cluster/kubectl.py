@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 
@@ -136,16 +136,15 @@ class Kubectl:
         argv: Sequence[str],
         *,
         stdin: str | None = None,
-        as_user: str | None = None,
         timeout_s: float = 120.0,
         cwd: Path | None = None,
     ) -> KubectlResult:
-        """Run ``kubectl *argv``; *stdin* is what ``-f -`` reads, *as_user* whom ``--as`` names.
+        """Run ``kubectl *argv``; *stdin* is what ``-f -`` reads.
 
         Raises ToolMissing without a fitting kubectl, CommandTimeout when it was stopped at its limit.
         """
         program = tools.find_kubectl()
-        shown = ("kubectl", *argv, *((f"--as={as_user}",) if as_user else ()))
+        shown = ("kubectl", *argv)
         began = time.monotonic()
         process = subprocess.Popen(
             [str(program), *shown[1:]],
@@ -213,9 +212,12 @@ def _context_file(folder: Path, context: str) -> Path:
     return path
 
 
-def forget_discovery(cluster: Cluster) -> None:
-    """Empty kubectl's discovery cache, so that the next command asks the server which types there are."""
-    for name in ("discovery", "http"):
+def forget_discovery(cluster: Cluster, *parts: Literal["discovery", "http"]) -> None:
+    """Empty kubectl's discovery cache, so that the next command asks the server which types there are.
+
+    Of its two parts "discovery" is the list of types, "http" the answers as they came (OpenAPI too); both by default.
+    """
+    for name in parts or ("discovery", "http"):
         shutil.rmtree(cluster.cache_dir / name, ignore_errors=True)
 
 

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from labkit.cluster.api import Api, Resource
+from labkit.cluster.claim import DEFINITIONS
 from labkit.errors import ApiError
 
 __all__ = ["NUDGED", "bring_back_versions", "nudge"]
@@ -30,8 +31,6 @@ NUDGED = "labkit.example/nudged"
 """The annotation; its value is the resourceVersion the definition had, so that each nudge is a change."""
 
 _UNREADABLE = re.compile(r"request to convert CR from an invalid group/version: [^/\s]+/([a-z0-9]+)")
-
-_DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 def nudge(api: Api, definitions: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -46,7 +45,7 @@ def nudge(api: Api, definitions: Iterable[Mapping[str, Any]]) -> tuple[str, ...]
             continue
         try:
             api.patch(
-                f"{_DEFINITIONS}/{metadata['name']}",
+                f"{DEFINITIONS}/{metadata['name']}",
                 {"metadata": {"annotations": {NUDGED: metadata["resourceVersion"]}}},
             )
         except ApiError as refused:
@@ -75,5 +74,5 @@ def bring_back_versions(api: Api, definition: Mapping[str, Any], kind: Resource)
         added.append(found[1])
         schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
         versions.append({"name": found[1], "served": True, "storage": False, "schema": {"openAPIV3Schema": schema}})
-        api.patch(f"{_DEFINITIONS}/{definition['metadata']['name']}", {"spec": {"versions": versions}})
+        api.patch(f"{DEFINITIONS}/{definition['metadata']['name']}", {"spec": {"versions": versions}})
     return tuple(added)

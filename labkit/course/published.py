@@ -7,17 +7,17 @@ notice; a notebook that applies a definition and explains it in the next cell wo
 
 from __future__ import annotations
 
-import shutil
 from typing import Any
 
 from labkit.cluster import Api, Cluster
 from labkit.cluster.api import AGGREGATED_DISCOVERY
+from labkit.cluster.claim import DEFINITIONS
+from labkit.cluster.kubectl import forget_discovery
 from labkit.errors import ApiError
 from labkit.waiting import Seen, wait_for
 
 __all__ = ["discovered", "wait_documented"]
 
-DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 LIMIT_S = 10.0
 
 
@@ -43,7 +43,7 @@ def wait_documented(cluster: Cluster, group: str) -> None:
     """
     with Api(cluster) as api:
         _wait_described(api, group)
-    shutil.rmtree(cluster.cache_dir / "http", ignore_errors=True)
+    forget_discovery(cluster, "http")
 
 
 def _wait_described(api: Api, group: str) -> None:

@@ -23,11 +23,11 @@ import yaml
 
 from labkit.cluster import Api, Cluster, Kubectl
 from labkit.cluster.base import Progress, silent
-from labkit.cluster.claim import COST_DEFINITIONS, COST_GROUP, COST_LIMIT, claim, cost_plural
+from labkit.cluster.claim import COST_DEFINITIONS, COST_GROUP, COST_LIMIT, DEFINITIONS, claim, cost_plural
 from labkit.cluster.terminating import nudge
 from labkit.errors import ApiError, CommandError
 from labkit.observe import reading
-from labkit.observe.definition import DEFINITIONS, conditions_of
+from labkit.observe.definition import conditions_of
 from labkit.observe.reading import Reading
 from labkit.waiting import Seen, wait_for
 

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from labkit.cluster import Api, Cluster
+from labkit.cluster.claim import DEFINITIONS
 from labkit.errors import ApiError
 
-__all__ = ["DEFINITIONS", "AcceptedNames", "Condition", "DefinedVersion", "Definition", "conditions_of", "get", "look"]
-
-DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+__all__ = ["AcceptedNames", "Condition", "DefinedVersion", "Definition", "conditions_of", "get", "look"]
 
 
 @dataclass(frozen=True)

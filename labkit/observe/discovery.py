@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from labkit.cluster import Api, Cluster
+from labkit.cluster.claim import DEFINITIONS
 from labkit.errors import WaitTimeout
-from labkit.observe.definition import DEFINITIONS, conditions_of
+from labkit.observe.definition import conditions_of
 from labkit.waiting import Seen, wait_for
 
 __all__ = ["Group", "GroupVersion", "ServedType", "Subresource", "look"]

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from labkit.cluster.api import AGGREGATED_DISCOVERY, Api, ApiResponse
+from labkit.cluster.claim import DEFINITIONS
 from labkit.errors import ApiError
-from labkit.observe.definition import DEFINITIONS
 
 __all__ = ["Reading", "count_types", "documented", "resident_memory", "take"]
 

@@ -135,7 +135,7 @@ def test_a_refusal_is_a_result(backend: Cluster) -> None:
 
 
 def test_kubectl_can_speak_as_somebody_else(backend: Cluster) -> None:
-    result = Kubectl(backend).run(["get", "secrets", "-n", "kube-system"], as_user="nobody")
+    result = Kubectl(backend).run(["get", "secrets", "-n", "kube-system", "--as=nobody"])
     assert 'User "nobody" cannot list resource "secrets"' in result.text
     assert result.argv[-1] == "--as=nobody"
 

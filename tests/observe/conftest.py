@@ -11,13 +11,12 @@ import yaml
 
 from labkit.cluster import Api
 from labkit.cluster.base import ClusterInfo, Progress, silent
-from labkit.cluster.claim import COURSE_NAMES
+from labkit.cluster.claim import COURSE_NAMES, DEFINITIONS
 from labkit.cluster.cleaning import empty_namespace
 from labkit.cluster.embedded import EmbeddedCluster
 from labkit.cluster.terminating import nudge
 from labkit.errors import ClusterGone
 from labkit.observe import discovery
-from labkit.observe.definition import DEFINITIONS
 from labkit.waiting import Seen, wait_for
 
 CRD = Path(__file__).parents[2] / "crd"

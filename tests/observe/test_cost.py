@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from labkit.cluster.claim import COST_DEFINITIONS, COST_LIMIT
+from labkit.cluster.claim import COST_DEFINITIONS, COST_LIMIT, DEFINITIONS
 from labkit.errors import ApiError, ClaimRefused, CommandError
 from labkit.observe import cost
-from labkit.observe.definition import DEFINITIONS
 
 from .conftest import Foreign, Stage
 

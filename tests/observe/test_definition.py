@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from labkit.cluster.claim import DEFINITIONS
 from labkit.errors import ApiError
 from labkit.observe import definition
-from labkit.observe.definition import DEFINITIONS, conditions_of
+from labkit.observe.definition import conditions_of
 from labkit.waiting import Seen, wait_for
 
 from .conftest import Stage
