@@ -24,8 +24,10 @@ from labkit.resources import (
     crd,
     fields,
     from_crd,
+    from_openapi,
 )
 from labkit.resources.apiextensions import CustomResourceDefinition
+from labkit.resources.k8s import Container, Pod, PodSpec
 
 
 class Worker(Resource, rules=[cel("self.min <= self.max", message="…")]):
@@ -92,6 +94,14 @@ assert_type(crd(Colis), CustomResourceDefinition)
 assert_type(from_crd({})["v1"], type[APIObject])
 assert_type(Worker.max, Int[int | None])
 assert_type(fields(Colis)["spec"].required, bool)
+
+pod = Pod(metadata={"name": "web"}, spec={"containers": []})
+assert_type(pod.spec, PodSpec | None)
+assert pod.spec is not None
+assert_type(pod.spec.containers, list[Container] | None)
+assert_type(pod.spec.restartPolicy, str | None)
+assert_type(pod.spec_push("containers", Container(name="web")), Pod)
+assert_type(from_openapi({}, "apps/v1", "Deployment"), type[APIObject])
 
 colis.spec.version = "b"
 colis.spec.worker = {"max": 3}
