@@ -97,6 +97,7 @@ def test_the_kinds_of_the_plan_are_there_with_their_facts() -> None:
     )
 
 
+@pytest.mark.requirement("R146", "accepts")
 def test_a_pod_is_built_checked_and_edited_by_path() -> None:
     pod = k8s.Pod(
         metadata={"name": "web", "labels": {"app": "web"}},
@@ -127,6 +128,7 @@ def test_a_pod_is_built_checked_and_edited_by_path() -> None:
     assert caught.value.paths == ("spec.containers[0].ports[0].containerPort", "spec.hostNetwork")
 
 
+@pytest.mark.requirement("R147", "refuses")
 def test_a_kind_without_a_spec_says_so() -> None:
     with pytest.raises(SpecPathError, match="ConfigMap has no spec field"):
         k8s.ConfigMap(data={"a": "b"}).spec_set("a", 1)
@@ -145,6 +147,7 @@ def test_what_a_server_sends_is_taken_as_it_is() -> None:
         k8s.PodSpec(restartpolicy="Never")
 
 
+@pytest.mark.requirement("R017", "accepts")
 @pytest.mark.parametrize(
     ("name", "cls"),
     [
@@ -165,6 +168,7 @@ def test_a_field_may_name_a_built_in_type(name: str, cls: Any) -> None:
     assert isinstance((Holder(many=[{}]).many or [])[0], cls)
 
 
+@pytest.mark.requirement("R017", "refuses")
 def test_a_short_name_nobody_has_is_refused_with_the_class_that_says_it() -> None:
     class Holder(Resource):
         one = Object("core/v1/Nothing")
