@@ -93,6 +93,17 @@ def test_apply_creates_changes_and_takes_back(api: Api) -> None:
     assert api.delete(f"{CONFIGMAPS}/applied") is True
 
 
+def test_post_creates_once_and_refuses_a_field_the_type_does_not_have(api: Api) -> None:
+    with pytest.raises(ApiError, match="unknown field") as caught:
+        api.post(CONFIGMAPS, {**config_map("posted"), "size": 1})
+    assert caught.value.code == 400
+    made = api.post(CONFIGMAPS, config_map("posted", a="1"), manager="one")
+    assert {entry["manager"] for entry in made["metadata"]["managedFields"]} == {"one"}
+    with pytest.raises(ApiError, match="already exists"):
+        api.post(CONFIGMAPS, config_map("posted"))
+    assert api.delete(f"{CONFIGMAPS}/posted") is True
+
+
 def test_an_unknown_kind_is_told_with_what_there_is(api: Api) -> None:
     with pytest.raises(ApiError, match="no type Colis in v1") as caught:
         api.path_of({"apiVersion": "v1", "kind": "Colis", "metadata": {"name": "a"}})

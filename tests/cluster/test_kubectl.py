@@ -137,3 +137,6 @@ def test_a_forgotten_cache_is_asked_for_anew(cluster: EmbeddedCluster, kubectl: 
     assert not any(cluster.cache_dir.rglob("*.json"))
     assert kubectl.run(["get", "namespace", "default"]).ok
     assert any(cluster.cache_dir.rglob("servergroups.json"))
+    forget_discovery(cluster, "http")
+    assert not (cluster.cache_dir / "http").exists()
+    assert any(cluster.cache_dir.rglob("servergroups.json")), "the other part was cleared too"
