@@ -196,12 +196,11 @@ def labkit_play(root: Path, *arguments: str, environ: dict[str, str]) -> subproc
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)
 def test_an_interrupt_stops_kernels_and_cluster_and_is_exit_code_130(
-    number: signal.Signals, tmp_path: Path, home: Path
+    number: signal.Signals, tmp_path: Path, home: Path, no_kernel_folder_left: Path
 ) -> None:
     endless = "%kubectl wait --for=jsonpath='{.x}'=1 --timeout=100s namespace/default"
     course(tmp_path, code(endless, step="cel/endless"), begin={})
-    own = tmp_path / "own-tmp"
-    own.mkdir()
+    own = no_kernel_folder_left  # short enough for the kernels' folders to lie in it
     process = labkit_play(
         tmp_path, environ={"TMPDIR": str(own), "LABKIT_HOME": str(home), "PYTHONPATH": str(REPOSITORY)}
     )
