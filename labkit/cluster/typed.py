@@ -50,7 +50,7 @@ class Typed:
         """The object as the server has it, or None when there is none.
 
         Nothing is checked, dropped, filled in or put in order on the way: what the server holds may be older than the
-        class. So ``to_dict()`` equals what was sent, except for a number where the class says Str.
+        class. So ``to_dict()`` equals what was sent, keys in the same order.
         """
         metadata = {"name": name} | ({"namespace": namespace} if namespace else {})
         path = self._api.path_of({"apiVersion": cls.api_version, "kind": cls.kind, "metadata": metadata})

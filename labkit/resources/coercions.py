@@ -14,7 +14,18 @@ from typing import Any
 from labkit.resources.errors import Refusal
 from labkit.resources.values import INT64_MAX, INT64_MIN, copied, described, in_quotes, text_of, unpaired
 
-__all__ = ["QUANTITY", "as_text", "boolean", "integer", "integer_or_text", "number", "quantity", "text", "time"]
+__all__ = [
+    "QUANTITY",
+    "as_sent",
+    "as_text",
+    "boolean",
+    "integer",
+    "integer_or_text",
+    "number",
+    "quantity",
+    "text",
+    "time",
+]
 
 # The pattern that controller-gen writes for resource.Quantity (controller-tools, known_types.go).
 QUANTITY = (
@@ -47,10 +58,34 @@ def text(value: Any) -> Any:
     return number(value)
 
 
+class _SentInt(int):
+    """A number that a server holds where the class says text: written as it came, so that nothing is changed by it."""
+
+
+class _SentFloat(float):
+    """The same, with a fraction."""
+
+
+def as_sent(value: Any) -> Any:
+    """What a Str or Quantity keeps of a server's value."""
+    kind = type(value)
+    return (
+        value
+        if kind is str
+        else _SentInt(value)
+        if kind is int
+        else _SentFloat(value)
+        if kind is float
+        else copied(value)
+    )
+
+
 def as_text(value: Any) -> Any:
     """The wire form of what a Str or Quantity keeps."""
     if type(value) is str or value is None:
         return value
+    if isinstance(value, (_SentInt, _SentFloat)):
+        return int(value) if isinstance(value, int) else float(value)
     return text_of(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else copied(value)
 
 

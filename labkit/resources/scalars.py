@@ -73,7 +73,7 @@ class Scalar(Field[E, V]):
         wire = self.wire
         self.dump = wire
         self.coerce = constrained(self.base, checks, wire)
-        self.read = copied
+        self.read = copied if wire is None or self.lenient else coercions.as_sent
         if self.lenient:
             self.dump = None
             if wire is not None:

@@ -142,15 +142,16 @@ def test_an_object_read_and_written_back_differs_in_nothing(server: Typed, api: 
 
 def test_what_the_server_holds_is_read_whatever_the_class_says(server: Typed, api: Api) -> None:
     body = {"apiVersion": f"{GROUP}/v1", "kind": "Anything", "metadata": {"name": "loose"}}
-    spec = {"free": {"version": 3}, "more": "x"}
+    spec = {"count": 3, "free": {"version": 3}, "more": "x"}
     assert api.raw("POST", f"/apis/{GROUP}/v1/namespaces/default/anythings", {**body, "spec": spec}).ok
 
     class Strict(APIObject, group=GROUP, version="v1", plural="anythings", kind="Anything"):
-        spec = Struct({"free": List(Int), "needed": Str(required=True), "more": Int(minimum=3)}, required=True)
+        spec = Struct({"free": List(Int), "needed": Str(required=True), "more": Int(minimum=3), "count": Str})
 
     read = server.read(Strict, "loose", "default")
     assert read is not None
     assert read.to_dict()["spec"] == spec
+    assert server.replace(read).to_json() == read.to_json()
     with pytest.raises(ResourceError, match="needed: is required"):
         Strict.from_dict(read.to_dict())
     server.delete(read)

@@ -14,6 +14,7 @@ from labkit.resources import (
     List,
     Map,
     Object,
+    Quantity,
     Resource,
     ResourceError,
     SpecPathError,
@@ -183,3 +184,19 @@ def test_str_field_beside_a_bag() -> None:
         s = Str()
 
     assert S(s="é", t="ü").to_json() == '{"s":"é","t":"ü"}'
+
+
+def test_a_number_that_was_read_where_the_class_says_text_is_written_as_it_came() -> None:
+    class Loose(Resource):
+        text = Str()
+        size = Quantity()
+        texts = Map(Str)
+        all = List(Str)
+
+    sent = {"text": 5, "size": 1, "texts": {"a": 2.5, "b": None}, "all": [1, "a", True]}
+    read = Loose._read(sent)
+    assert read.to_dict() == sent
+    assert read.to_json() == '{"text":5,"size":1,"texts":{"a":2.5,"b":null},"all":[1,"a",true]}'
+    assert {type(read.to_dict()[key]) for key in ("text", "size")} == {int}
+    read.text = read.size  # what a person writes is text, whatever it was before
+    assert read.to_dict()["text"] == "1"

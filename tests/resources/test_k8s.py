@@ -143,6 +143,7 @@ def test_what_a_server_sends_is_taken_as_it_is() -> None:
     }
     pod = k8s.Pod.from_dict(sent)
     assert json.dumps(pod.to_dict()) == json.dumps(sent)
+    assert json.loads(pod.to_json()) == sent
     with strict(), pytest.raises(ResourceError, match="did you mean 'restartPolicy'"):
         k8s.PodSpec(restartpolicy="Never")
 
