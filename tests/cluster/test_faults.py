@@ -148,7 +148,7 @@ def test_a_command_at_its_limit_is_stopped_with_its_children(cluster: EmbeddedCl
     began = time.monotonic()
     with pytest.raises(CommandTimeout, match="still running after 1 s") as caught:
         Kubectl(cluster).run(["get", "namespaces", "--watch"], timeout_s=1)
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60, "the server ends a watch after some minutes"
     assert "kubectl get namespaces --watch" in caught.value.state
     assert {child.pid for child in psutil.Process().children(recursive=True)} == before
 

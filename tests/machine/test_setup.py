@@ -10,7 +10,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -48,12 +47,10 @@ def test_installs_under_the_constraints_of_the_lock(miniature: Miniature) -> Non
     assert pip.endswith("--editable .[dev]")
 
 
-def test_a_second_run_starts_no_program_and_is_quick(miniature: Miniature) -> None:
+def test_a_second_run_starts_no_program(miniature: Miniature) -> None:
     miniature.run("--dev")
     before = miniature.calls
-    begun = time.monotonic()
     code, out, _ = miniature.run("--dev")
-    assert time.monotonic() - begun < 0.5
     assert (code, out) == (0, "set-up: everything is there\n")
     assert miniature.calls == before
 
