@@ -133,7 +133,7 @@ def boolean(value: Any) -> bool:
 def integer_or_text(value: Any) -> int | str:
     if isinstance(value, str):
         return str(text(value))
-    if isinstance(value, int) and not isinstance(value, bool):
+    if (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and value.is_integer()):
         return integer(value)
     raise _wrong("an integer or a string", value)
 

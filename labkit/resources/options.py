@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from labkit.resources.errors import DeclarationError
 from labkit.resources.patterns import Pattern, PatternError, PatternUnknown, compile_pattern, pattern_text
-from labkit.resources.values import in_quotes, text_of
+from labkit.resources.values import INT64_MAX, INT64_MIN, in_quotes, text_of
 
 if TYPE_CHECKING:
     from labkit.resources.field import Field
@@ -206,6 +206,9 @@ def _numbers(field: Field[Any, Any], checks: list[Check]) -> None:
     for option in ("minimum", "maximum", "multiple_of"):
         if option in given and not _is_number(given[option]):
             refuse(field, f"has {option}={given[option]!r}; minimum and maximum must be numbers", option)
+    for option in ("minimum", "maximum"):
+        if option in given and not field.lenient:
+            _check_bound(field, option, given[option])
     least, most = given.get("minimum"), given.get("maximum")
     if least is not None and most is not None and least > most:
         refuse(field, f"has the minimum {least}, which exceeds its maximum {most}", "minimum")
@@ -221,6 +224,15 @@ def _numbers(field: Field[Any, Any], checks: list[Check]) -> None:
             )
 
 
+def _check_bound(field: Field[Any, Any], option: str, bound: Any) -> None:
+    """Refuse a bound that the server reads as another, or with which it lets no integer pass (kube-openapi 1.37)."""
+    kept = float(bound)  # the server keeps a double, and compares an integer with its whole part in 64 bits
+    if not INT64_MIN <= kept <= INT64_MAX or (isinstance(bound, int) and int(kept) != bound):
+        refuse(field, f"has {option}={bound!r}; the server cannot hold that bound exactly", option)
+    if field.kind == "Int" and not kept.is_integer():
+        refuse(field, f"has {option}={bound!r}; the server refuses every integer if the bound has a fraction", option)
+
+
 def _bound(bound: Any, holds: Callable[[Any, Any], bool], wrong: str) -> Check:
     """A bound as the server has it: it compares an integer with the whole part of the bound (kube-openapi 1.37)."""
     whole = math.trunc(bound)
@@ -231,7 +243,10 @@ def _bound(bound: Any, holds: Callable[[Any, Any], bool], wrong: str) -> Check:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    try:
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(float(value))
+    except OverflowError:
+        return False
 
 
 def _texts(field: Field[Any, Any], checks: list[Check]) -> None:
