@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import shutil
 import subprocess
@@ -26,17 +27,21 @@ from labkit.machine.checkout import Checkout
 from labkit.observe import cost
 from labkit.show.bench import Figure, replace_section, table
 
-__all__ = ["main", "publish"]
+__all__ = ["load", "main", "publish"]
 
 SETUP_RUNS = 5
 DEFINITIONS = 50
+BUSY = 0.7
 
 
-def publish(checkout: Checkout, name: str, figures: Sequence[Figure]) -> None:
-    """Write bench-results/NAME.json, and the section NAME of docs/bench.md; print the table."""
+def publish(checkout: Checkout, name: str, figures: Sequence[Figure], load: float) -> None:
+    """Write bench-results/NAME.json, and the section NAME of docs/bench.md; print the table.
+
+    *load* is what ``load`` said before the first measurement.
+    """
     results = checkout.root / "bench-results" / f"{name}.json"
     results.parent.mkdir(exist_ok=True)
-    machine = _machine()
+    machine = _machine(load)
     content = {"machine": machine, "figures": [{**asdict(figure), "within": figure.within} for figure in figures]}
     results.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     page = checkout.root / "docs" / "bench.md"
@@ -45,11 +50,17 @@ def publish(checkout: Checkout, name: str, figures: Sequence[Figure]) -> None:
     print(text)
 
 
-def _machine() -> str:
+def load() -> float:
+    """How many processes wanted to run in the last minute: other work on the machine, while nothing is measured yet."""
+    return os.getloadavg()[0]
+
+
+def _machine(load: float) -> str:
     memory = psutil.virtual_memory().total / 2**30
     return (
         f"{time.strftime('%Y-%m-%d')}, {psutil.cpu_count()} cores, {memory:.0f} GiB, {platform.system()} "
         f"{platform.machine()}, Python {platform.python_version()}, Kubernetes {KUBERNETES_VERSION}"
+        + (f"; other work was running (load {load:.1f})" if load >= BUSY else "")
     )
 
 
@@ -101,6 +112,7 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m labkit.machine.bench")
     parser.add_argument("--quick", action="store_true", help="fewer runs, for trying the measurements themselves")
     options = parser.parse_args(argv)
+    before = load()
     try:
         checkout = Checkout.here()
         with tempfile.TemporaryDirectory(prefix="labkit-bench-") as folder:
@@ -108,7 +120,7 @@ def main(argv: Sequence[str]) -> int:
     except (LabkitError, subprocess.CalledProcessError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
-    publish(checkout, "kit", figures)
+    publish(checkout, "kit", figures, before)
     over = [figure.name for figure in figures if not figure.within]
     if over:
         print(f"over budget: {', '.join(over)}", file=sys.stderr)

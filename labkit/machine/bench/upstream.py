@@ -25,7 +25,7 @@ from labkit.cluster import tools
 from labkit.errors import ClusterStartError, LabkitError, MachineError, ToolMissing
 from labkit.machine import control_plane
 from labkit.machine.bench import start
-from labkit.machine.bench.__main__ import publish
+from labkit.machine.bench.__main__ import load, publish
 from labkit.machine.checkout import Checkout, control_plane_flags
 from labkit.show.bench import Figure
 from labkit.waiting import Seen, let_pass, wait_for
@@ -169,13 +169,14 @@ def main() -> int:
     try:
         checkout = Checkout.here()
         print("bench: building etcd and kube-apiserver (quick after make setup) …", file=sys.stderr, flush=True)
+        before = load()
         built = build(checkout, checkout.control_plane.parent / "upstream")
         with tempfile.TemporaryDirectory(prefix="labkit-bench-") as folder:
             figures = _measure(built, Path(folder))
     except LabkitError as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
-    publish(checkout, "upstream", figures)
+    publish(checkout, "upstream", figures, before)
     return 0
 
 
