@@ -12,7 +12,7 @@ __all__ = ["Figure", "replace_section", "table"]
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure: *value* in *unit* ("s", "MB", "×", ""); *budget* is the most it may be, None where none was set.
+    """One figure: *value* in *unit* (a key of _DIGITS); *budget* is the most it may be, None where none was set.
 
     *samples* are the single measurements, in order, when *value* is their median.
     """
@@ -34,7 +34,7 @@ class Figure:
         return self.budget is None or round(self.value, _DIGITS[self.unit]) <= self.budget
 
 
-_DIGITS = {"s": 2, "MB": 0, "×": 2, "": 0}
+_DIGITS = {"s": 2, "MB": 0, "B": 0, "/s": 0, "×": 2, "": 0}
 
 
 def table(figures: Sequence[Figure]) -> str:

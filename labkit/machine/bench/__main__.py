@@ -22,7 +22,7 @@ from labkit.cluster.base import KUBERNETES_VERSION
 from labkit.cluster.embedded import attach
 from labkit.course import notebook
 from labkit.errors import LabkitError
-from labkit.machine.bench import chapter, start
+from labkit.machine.bench import chapter, objects, start
 from labkit.machine.checkout import Checkout
 from labkit.observe import cost
 from labkit.show.bench import Figure, replace_section, table
@@ -69,6 +69,8 @@ def _measure(checkout: Checkout, folder: Path, *, quick: bool) -> list[Figure]:
     program = tools.find_controlplane()
     notebooks = notebook.load_all(root / "notebooks")
     figures = [_set_up(checkout)]
+    _tell("typed objects")
+    figures += objects.figures(turns=2 if quick else objects.TURNS)
     _tell("ready times and memory")
     figures += start.figures(program, folder, runs=2 if quick else start.RUNS)
     with start.serving(program, folder / "chapter", throw_away=True) as started:
