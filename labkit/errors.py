@@ -15,13 +15,15 @@ reader can do now). ``str(error)`` puts them in one or two lines; the parts stay
     - ClaimRefused          a cluster labkit did not start may not be changed, or its names are taken
     - CapabilityMissing     the cluster lacks what this needs (an API version, access to its etcd, ...)
     - ApiError              the API server refused a request that labkit itself made
-      - Refused             an object; has the causes by field (labkit.cluster.refusal)
   - CommandError            a program was found, but could not be run to an end
     - CommandTimeout        it was still running at its limit and was stopped
   - CourseError             the course's own files are not as they must be
     - NotebookError         a notebook or its metadata
     - ManifestError         a manifest that cannot be read
   - WaitTimeout             a condition did not come true in time; says what was seen last
+
+Two rooms refine one for themselves: ``labkit.cluster.refusal.Refused``, an ApiError with the causes by field, and
+``labkit.course.kernel.KernelDiedError``, a CourseError.
 """
 
 from __future__ import annotations

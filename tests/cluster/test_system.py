@@ -54,13 +54,15 @@ def test_a_child_does_not_get_the_terminals_interrupt(how: Callable[[], dict[str
 
 @pytest.mark.parametrize("how", [system.apart, system.aside])
 def test_a_group_is_ended_with_its_grandchildren(how: Callable[[], dict[str, Any]]) -> None:
-    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE)"
+    code = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE).wait()"
     child = subprocess.Popen([sys.executable, "-c", code], **how())
     parent = psutil.Process(child.pid)
-    eventually("a grandchild", lambda: bool(parent.children()))
-    grandchild = parent.children()[0].pid
-    system.kill_group(child)
-    child.wait()
+    try:
+        eventually("a grandchild", lambda: bool(parent.children()))
+        grandchild = parent.children()[0].pid
+    finally:
+        system.kill_group(child)
+        child.wait()
     eventually("the grandchild to end", lambda: not alive(grandchild))
     system.kill_group(child)
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 import pytest
 
 from labkit.cluster import Kubectl
+from labkit.cluster.embedded import EmbeddedCluster
+from labkit.course.published import wait_documented
 from labkit.errors import ApiError
 from labkit.observe import reading
 
 from .conftest import Stage
 
 
-def test_a_reading_counts_and_weighs_what_kubectl_shows(stage: Stage, kubectl: Kubectl) -> None:
+def test_a_reading_counts_and_weighs_what_kubectl_shows(
+    stage: Stage, cluster: EmbeddedCluster, kubectl: Kubectl
+) -> None:
     stage.apply("01-colis-minimal.yaml")
+    wait_documented(cluster, "cours.example.com")  # the list of OpenAPI documents follows within a second
 
     seen = reading.take(stage.api, "cours.example.com/v1alpha1")
 
