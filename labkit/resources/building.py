@@ -13,7 +13,7 @@ from typing import Any
 from labkit.resources.errors import Problem, Refusal
 from labkit.resources.node import Node
 from labkit.resources.options import class_name
-from labkit.resources.quick import quick_builder
+from labkit.resources.quick import Builders
 from labkit.resources.state import ClassState
 from labkit.resources.values import described, text_of
 
@@ -23,15 +23,13 @@ __all__ = ["builder_of", "not_an_object", "read_values"]
 def builder_of(cls: Any, state: ClassState) -> Callable[[Any], Any]:
     """The function from a document, or from another object, to an instance of *cls*; it raises Refusal."""
     new = object.__new__
+    builders = state.builders = Builders(cls, state)
 
     def build(document: Any) -> Any:  # noqa: PLR0912  (one function, since calls are what costs)
         if type(document) is dict:
-            if state.quick:
-                made = state.quick(document)
-                if made is not None:
-                    return made
-            elif state.quick is None:
-                state.quick = quick_builder(cls, state) or False
+            made = builders[tuple(document)](document)
+            if made is not None:
+                return made
         elif isinstance(document, cls):
             return document
         else:

@@ -1,11 +1,13 @@
-"""The short way to build an object whose scalars are as they should be: a function written out for its class.
+"""The short way to build an object whose scalars are as they should be: a function written out for each set of keys.
 
-Most documents are right. For those the checks of plain scalars are comparisons, and calling a function for each costs
-more than the comparison; so, as ``dataclasses`` does, the function is written as text and compiled, once a class.
+Most documents are right, and have one of a few sets of keys. For those the checks of plain scalars are comparisons, and
+calling a function for each costs more than the comparison; so, as ``dataclasses`` does, the function is written as text
+and compiled, when the keys are first met.
 
-It decides nothing of its own: at the first scalar that is not plainly right, and for every key it does not know, it
-gives up before it has built anything, and the general way (labkit.resources.building) is taken from the start. Only
-when all scalars are right are the other fields built, each once.
+It decides nothing of its own: where a key is not known or a required one is missing there is none, and at the first
+scalar that is not plainly right it gives up before it has built anything; then the general way
+(labkit.resources.building) is taken from the start. Only when all scalars are right are the other fields built, each
+once.
 """
 
 from __future__ import annotations
@@ -13,71 +15,78 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from labkit.resources.errors import Problem, Refusal
+from labkit.resources.errors import Refusal
 from labkit.resources.scalars import Bool, Int, Str
 from labkit.resources.state import ClassState
 
-__all__ = ["quick_builder"]
+__all__ = ["Builders"]
 
-_MISSING = object()
-_WITH_PRELUDE = " if 'kind' in document or 'apiVersion' in document else {**prelude, **document}"
+Builder = Callable[[dict[str, Any]], Any]
 
-
-def quick_builder(cls: Any, state: ClassState) -> Callable[[dict[str, Any]], Any] | None:
-    """The function from a dict to an instance, or to None if the general way must be taken; None if there is none."""
-    if state.lenient or not state.fields:
-        return None
-    names: dict[str, Any] = {
-        "__name__": __name__,
-        "prelude": state.prelude,
-        "MISSING": _MISSING,
-        "new": object.__new__,
-        "cls": cls,
-        "Refusal": Refusal,
-        "refused": _refused,
-    }
-    scalars, others = _written(state, names)
-    lines = [
-        "def quick(document):",
-        " values = document.copy()" + (_WITH_PRELUDE if state.prelude else ""),
-        " known = 0",
-        *scalars,
-        " if known != len(values): return None",
-        " problems = []",
-        *others,
-        " if problems: raise refused(document, problems)",
-        " made = new(cls)",
-        " made._values = values",
-        " return made",
-    ]
-    exec("\n".join(lines), names)  # noqa: S102  (the text is made here, of keys written by repr)
-    quick: Callable[[dict[str, Any]], Any] = names["quick"]
-    return quick
+_MOST_SHAPES, _MOST_KEYS = 64, 200
 
 
-def _written(state: ClassState, names: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """The lines that look at every field, and those that build the ones that are no plain scalars."""
-    looks = [f" if values.get({key!r}) != {value!r}: return None" for key, value in state.prelude.items()]
-    looks.append(f" known += {len(state.prelude)}")
-    builds: list[str] = []
-    for number, (key, field) in enumerate(state.fields.items()):
-        one = f"v{number}"
-        wrong = field.plainly_wrong(one, number, names) if isinstance(field, (Bool, Int, Str)) else None
-        looks.append(f" {one} = values.get({key!r}, MISSING)")
-        looks.append(f" if {one} is not MISSING:")
-        looks.append(f"  if {wrong or f'{one} is None'}: return None")
-        looks.append("  known += 1")
-        if field.enforced:
-            looks.append(" else: return None")
-        if wrong is None:
-            names[f"c{number}"] = field.coerce
-            builds.append(f" if {one} is not MISSING:")
-            builds.append(f"  try: values[{key!r}] = c{number}({one})")
-            builds.append(f"  except Refusal as refusal: problems += refusal.under({key!r})")
-    return looks, builds
+def _never(_: dict[str, Any]) -> None:
+    """Where there is no short way."""
 
 
-def _refused(document: dict[str, Any], problems: list[Problem]) -> Refusal:
-    """All problems, in the order of the document."""
-    places = {key: place for place, key in enumerate(document)}
-    return Refusal(sorted(problems, key=lambda problem: places[str(problem.path[0])]), inflated=True)
+class Builders(dict[tuple[str, ...], Builder]):
+    """Keys of a document, in order → the function from it to an instance, or to None for the general way."""
+
+    def __init__(self, cls: Any, state: ClassState) -> None:
+        super().__init__()
+        self.cls, self.state = cls, state
+
+    def __missing__(self, keys: tuple[str, ...]) -> Builder:
+        if len(self) >= _MOST_SHAPES or len(keys) > _MOST_KEYS:
+            return _never
+        self[keys] = builder = self._written(keys) if self._plain(keys) else _never
+        return builder
+
+    def _plain(self, keys: tuple[str, ...]) -> bool:
+        """Whether all keys are known, all required ones are there, and both of apiVersion and kind, or none."""
+        fields, prelude = self.state.fields, self.state.prelude
+        known = all(key in fields or key in prelude for key in keys)
+        whole = len(prelude.keys() & keys) in (0, len(prelude))
+        return known and whole and not self.state.lenient and all(key in keys for key in self.state.required)
+
+    def _written(self, keys: tuple[str, ...]) -> Builder:
+        prelude = self.state.prelude
+        names: dict[str, Any] = {"__name__": __name__, "new": object.__new__, "cls": self.cls, "Refusal": Refusal}
+        looks: list[str] = []
+        builds: list[str] = []
+        for number, key in enumerate(keys):
+            one = f"v{number}"
+            if key in prelude:
+                looks.append(f" if {one} != {prelude[key]!r}: return None")
+                continue
+            field = self.state.fields[key]
+            wrong = field.plainly_wrong(one, number, names) if isinstance(field, (Bool, Int, Str)) else None
+            looks.append(f" if {wrong or f'{one} is None'}: return None")
+            if wrong is None:
+                names[f"c{number}"] = field.coerce
+                built = f"c{number}({one})"
+                inner = getattr(field.target, "__labkit__", None)
+                if isinstance(inner, ClassState):  # an object or a struct: its short way, without a call to look for it
+                    names[f"b{number}"] = inner.builders
+                    built = f"(b{number}[tuple({one})]({one}) if {one}.__class__ is dict else None) or {built}"
+                builds.append(f" try: {one} = {built}")
+                builds.append(f" except Refusal as refusal: problems += refusal.under({key!r})")
+        if builds:
+            builds.insert(0, " problems = []")
+            builds.append(" if problems: raise Refusal(problems, inflated=True)")
+        values = [f"{key!r}: {value!r}" for key, value in prelude.items() if key not in keys]
+        whole = not builds and not values
+        values += [f"{key!r}: v{number}" for number, key in enumerate(keys)]
+        lines = [
+            "def quick(document):",
+            f" [{', '.join(f'v{number}' for number in range(len(keys)))}] = document.values()",
+            *looks,
+            *builds,
+            " made = new(cls)",
+            f" made._values = {'document.copy()' if whole else '{' + ', '.join(values) + '}'}",
+            " return made",
+        ]
+        exec("\n".join(lines), names)  # noqa: S102  (the text is made here, of keys written by repr)
+        quick: Builder = names["quick"]
+        return quick

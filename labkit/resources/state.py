@@ -51,7 +51,7 @@ class ClassState:
         self.facts = facts
         self.lenient = lenient
         self.writers: Any = None  # made by the first to_json
-        self.quick: Any = None  # made by the first build; False where there is no short way
+        self.builders: Any  # see labkit.resources.quick
         self.build: Callable[[Any], Any]  # see labkit.resources.objects
         self.prelude: dict[str, str] = {}
         self.envelope: dict[str, Field[Any, Any]] = {}
@@ -86,7 +86,8 @@ class ClassState:
         """Drop the tables, here and in every subclass."""
         for cls in self.family():
             cls.__labkit__._fields = None
-            cls.__labkit__.writers = cls.__labkit__.quick = None
+            cls.__labkit__.writers = None
+            cls.__labkit__.builders.clear()
             for name in ("table", "coerces", "dumps"):
                 cls.__labkit__.__dict__.pop(name, None)
 

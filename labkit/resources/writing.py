@@ -109,16 +109,21 @@ class Writers(dict[tuple[str, ...], Callable[[dict[str, Any]], str]]):
     def __missing__(self, keys: tuple[str, ...]) -> Callable[[dict[str, Any]], str]:
         if len(self) >= _MOST_SHAPES or len(keys) > _MOST_KEYS:
             return self._one_by_one
-        names: dict[str, Any] = {"__name__": __name__}
+        names: dict[str, Any] = {"__name__": __name__, "null": "null"}
         parts: list[str] = []
         for number, key in enumerate(keys):
             names[f"w{number}"] = self.writers.get(key, _any)
-            value = f"w{number}(values[{key!r}])"
+            text = f"w{number}(v{number})"
             if key in self.nullable:
-                value = f"('null' if values[{key!r}] is None else {value})"
-            parts.append(f"{(_encode(key) + ':')!r} + {value}")
-        body = " + ',' + ".join(parts) or "''"
-        exec(f"def write(values): return '{{' + {body} + '}}'", names)  # noqa: S102  (made here, of keys by repr)
+                text = f"null if v{number} is None else {text}"
+            shown = _encode(key).replace("{", "{{").replace("}", "}}")
+            parts.append(f"{shown}:{{{text}}}")
+        lines = [
+            "def write(values):",
+            f" [{', '.join(f'v{number}' for number in range(len(keys)))}] = values.values()",
+            f" return f{'{{' + ','.join(parts) + '}}'!r}",
+        ]
+        exec("\n".join(lines), names)  # noqa: S102  (the text is made here, of keys written by repr)
         self[keys] = write = names["write"]
         return write  # type: ignore[no-any-return]
 
