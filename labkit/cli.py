@@ -7,6 +7,7 @@ never as a traceback.
 
 from __future__ import annotations
 
+import io
 import os
 import shlex
 import sys
@@ -56,6 +57,8 @@ def play(spelled: str | None, yes: bool, sections: tuple[str, ...], report: Path
     from labkit.show.player import Screen
 
     chosen = choose.resolve(spelled)
+    if report is not None:
+        _expect_writable(report)
     notebooks = notebook.select(notebook.load_all(_notebooks()), sections)
     with Screen(sys.stdout) as screen, choose.opened(chosen, progress=screen.waiting) as cluster:
         claim.claim(cluster, yes or os.environ.get("LABKIT_CLAIM") == "1")
@@ -123,7 +126,10 @@ def start(spelled: str | None, keep: Path | None) -> None:
     if isinstance(cluster, EmbeddedCluster):
         removed = "labkit stop removes them" if cluster.ready.throw_away else "also over a stop"
         click.echo(f"  objects are kept in {cluster.state_dir}; {removed}")
-    click.echo('next: eval "$(labkit env)" and kubectl get namespaces; or open a notebook; labkit stop ends it')
+    if info.backend == "kubeconfig":
+        click.echo("  it runs already and is not labkit's to stop; name it with --cluster or LABKIT_CLUSTER")
+    else:
+        click.echo('next: eval "$(labkit env)" and kubectl get namespaces; or open a notebook; labkit stop ends it')
 
 
 @cli.command()
@@ -227,9 +233,31 @@ def _attached(spelled: str | None) -> Cluster:
 
 
 def _notebooks() -> Path:
+    """Those of the course this folder lies in, else those of the checkout that labkit is run from."""
     from labkit.course.notebook import find_root
+    from labkit.errors import NotebookError
+    from labkit.machine.checkout import Checkout
 
-    return find_root(Path.cwd()) / "notebooks"
+    try:
+        return find_root(Path.cwd()) / "notebooks"
+    except NotebookError:
+        return Checkout.here().root / "notebooks"
+
+
+def _expect_writable(report: Path) -> None:
+    """Refuse a report that cannot be written before a minute of play, not after it."""
+    import tempfile
+
+    from labkit.errors import CourseError
+
+    try:
+        with tempfile.TemporaryFile(dir=report.absolute().parent):
+            if not report.is_dir():
+                return
+            reason = "it is a folder"
+    except OSError as error:
+        reason = error.strerror or str(error)
+    raise CourseError("the report cannot be written", evidence=f"{report}: {reason}", next_act="name another file")
 
 
 def _say(line: str) -> None:
@@ -240,10 +268,13 @@ def main() -> None:
     """Entry point: run the verb, and turn labkit's errors and interrupts into exit codes."""
     from labkit.cluster import system
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a sign shows a question mark for it
+            stream.reconfigure(errors="replace")
     try:
         with system.ends_on_signals():
             cli.main(standalone_mode=False)
-    except LabkitError as error:
+    except (LabkitError, OSError) as error:
         click.echo(f"labkit: {error}", err=True)
         sys.exit(1)
     except click.ClickException as error:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from labkit.observe.migration import Migration
     from labkit.observe.stored import StoredAndRead
 
-__all__ = ["Lab", "begin"]
+__all__ = ["Lab", "begin", "resume"]
 
 Stdin = str | Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
 
@@ -58,21 +58,35 @@ def begin(section: str) -> Lab:
     """Bring the cluster to the beginning of *section*, prepare this process for its commands, and say so in one line.
 
     The cluster is the one ``LABKIT_CLUSTER`` names, else a running one, else an embedded one started here and kept
-    for the kernel's parent (a restarted kernel finds its objects). Raises LabkitError when it cannot be had.
+    for the kernel's parent. Raises LabkitError when it cannot be had.
     """
     root = notebook.find_root(Path.cwd())
     _, section_begin = notebook.find(section, [Path.cwd(), root / "notebooks", root])
+    cluster = _claimed_cluster()
+    begin_section(cluster, section_begin, root=root)
+    return _lab(cluster, root, f'at the beginning of "{section}"')
+
+
+def resume() -> Lab:
+    """Go on where a kernel was restarted: the cluster of ``begin`` with all that is on it, and the cells' commands."""
+    root = notebook.find_root(Path.cwd())
+    return _lab(_claimed_cluster(), root, "as you left it")
+
+
+def _claimed_cluster() -> Cluster:
     named = os.environ.get("LABKIT_CLUSTER")
     progress = _patient() if named else _say
     cluster = choose.attach_or_start(choose.resolve(named), owner=Owner.LEASED, progress=progress)
-    info = cluster.info()
-    if not info.owned:
-        claim.claim(cluster, yes=os.environ.get("LABKIT_CLAIM") == "1")
-    begin_section(cluster, section_begin, root=root)
+    claim.claim(cluster, yes=os.environ.get("LABKIT_CLAIM") == "1")
+    return cluster
+
+
+def _lab(cluster: Cluster, root: Path, state: str) -> Lab:
     _prepare_process(cluster, root)
+    info = cluster.info()
     lab = Lab(cluster, info, root, claimed=claim.claimed_names(cluster))
     _register(lab)
-    _say(f'{info.backend} cluster, Kubernetes {info.version}: at the beginning of "{section}"')
+    _say(f"{info.backend} cluster, Kubernetes {info.version}: {state}")
     return lab
 
 

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +153,17 @@ def test_a_wrong_command_line_is_exit_code_2_and_a_wrong_spelling_names_the_lega
 
 
 # -- the course ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("report", ["no-such-folder/report.json", "."])
+def test_a_report_that_cannot_be_written_is_refused_before_anything_is_played(alone: Shell, report: str) -> None:
+    out, err = alone.both("play", "--cluster", "embedded", "--report", report, code=1)
+    assert out == "" and err.startswith(f"labkit: the report cannot be written: {report}: ")
+
+
+def test_a_terminal_that_lacks_a_sign_shows_another_for_it(alone: Shell) -> None:
+    out = replace(alone, environ={**alone.environ, "PYTHONIOENCODING": "ascii"}).run("doctor")
+    assert "? conda install" in out, "minikube is not needed, and how to get it is said"
 
 
 def test_record_writes_outputs_in_place_and_leaves_a_recorded_notebook_as_it_was(alone: Shell) -> None:

@@ -186,12 +186,9 @@ def test_a_restarted_kernel_finds_its_objects(kernels: Callable[..., CourseKerne
         assert lease.is_dir()
         first.stop()
         second = kernels(LABKIT_HOME=str(home))
-        wanted = (
-            "import os\nfrom labkit.cluster import Kubectl, Owner, choose\n"
-            "cluster = choose.attach_or_start(choose.resolve(None), owner=Owner.LEASED)\n"
-            'print(Kubectl(cluster).run(["get", "colis", "-A", "-o", "name"]).text)'
-        )
-        assert text(second.run(wanted).outputs).split() == [
+        resumed = second.run("import labkit\nlab = labkit.resume()")
+        assert text(resumed.outputs) == "embedded cluster, Kubernetes v1.37.2: as you left it"
+        assert text(second.run("%kubectl get colis -A -o name").outputs).split() == [
             f"colis.cours.example.com/{n}" for n in ("mini", "principal")
         ]
         again: CellRun = second.run(BEGIN)

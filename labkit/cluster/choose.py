@@ -114,10 +114,12 @@ def attach(spec: ClusterSpec) -> Cluster:
     started = places.started()
     found = [started] if process.find(started) is not None else [ready.state_dir for ready in embedded.running()]
     if not found:
-        raise ClusterGone("no cluster runs", next_act="labkit start; or name one with --cluster")
+        raise ClusterGone("no cluster runs", next_act="labkit start; or name one with --cluster or LABKIT_CLUSTER")
     if len(found) > 1:
         spelled = ", ".join(f"embedded:{state_dir}" for state_dir in found)
-        raise ClusterChoiceError("several clusters run", evidence=spelled, next_act="name one with --cluster")
+        raise ClusterChoiceError(
+            "several clusters run", evidence=spelled, next_act="name one with --cluster or LABKIT_CLUSTER"
+        )
     return embedded.attach(found[0])
 
 

@@ -164,7 +164,7 @@ class EmbeddedCluster:
             Owner.HELD: "run the command again: it starts a new cluster",
             Owner.LEASED: "run the notebook's first cell again: it starts a new cluster",
             Owner.LEFT: "labkit start",
-            None: "start one again (labkit start), then run the notebook's first cell again",
+            None: "start it again as it was started (make lab, labkit start), then run the first cell again",
         }[self._owner]
 
     def _attach(self) -> None:

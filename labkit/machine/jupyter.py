@@ -12,8 +12,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from labkit.cluster import choose, claim
+from labkit.cluster import Cluster, choose, claim, tools
 from labkit.cluster.base import Progress, silent
+from labkit.cluster.kubectl import environment
 from labkit.course.environment import kernel_environment
 from labkit.errors import ToolMissing
 from labkit.machine.checkout import Checkout
@@ -40,7 +41,7 @@ def open_lab(progress: Progress = silent) -> int:
         claim.claim(cluster, yes=os.environ.get("LABKIT_CLAIM") == "1")
         info = cluster.info()
         progress(f"{info.backend} cluster, Kubernetes {info.version}; JupyterLab opens on {copy.root}")
-        return _run([str(program), *_options(copy.root)], kernel_environment(cluster))
+        return _run([str(program), *_options(copy.root)], copy.root, _environment(cluster))
 
 
 def _options(root: Path) -> list[str]:
@@ -52,11 +53,19 @@ def _options(root: Path) -> list[str]:
     return options
 
 
-def _run(argv: list[str], environment: dict[str, str]) -> int:
+def _environment(cluster: Cluster) -> dict[str, str]:
+    """For kernels the cluster's name; for JupyterLab's terminals the cluster's kubectl, and labkit, on PATH."""
+    folders = [str(Path(sys.executable).parent), str(tools.find_kubectl().parent), os.environ.get("PATH", os.defpath)]
+    path = {"PATH": os.pathsep.join(dict.fromkeys(folders))}
+    kubectl = {name: value for name, value in environment(cluster, {}).items() if name.startswith("KUBE")}
+    return os.environ | kubectl | kernel_environment(cluster) | path
+
+
+def _run(argv: list[str], cwd: Path, environ: dict[str, str]) -> int:
     """Run Jupyter in this terminal. It asks for itself what Ctrl-C means, so this process leaves that to it."""
     before = signal.signal(signal.SIGINT, lambda *_: None)  # not SIG_IGN: Jupyter would inherit that
     try:
-        with subprocess.Popen(argv, env=os.environ | environment) as jupyter:
+        with subprocess.Popen(argv, cwd=cwd, env=environ) as jupyter:
             terminated = signal.signal(signal.SIGTERM, lambda *_: jupyter.terminate())
             try:
                 return jupyter.wait()

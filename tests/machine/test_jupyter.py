@@ -19,7 +19,7 @@ from typing import Any
 import psutil
 import pytest
 
-from labkit.cluster import Api
+from labkit.cluster import Api, tools
 from labkit.cluster.claim import ANNOTATION, NAMESPACE
 from labkit.cluster.embedded import EmbeddedCluster
 from labkit.waiting import Seen, wait_for
@@ -46,7 +46,9 @@ except LabkitError as error:
 
 STAND_IN = """#!{python}
 import json, os, sys
-seen = {{"argv": sys.argv[1:], "cluster": os.environ["LABKIT_CLUSTER"], "claim": os.environ["LABKIT_CLAIM"]}}
+seen = {{"argv": sys.argv[1:], "cwd": os.getcwd(), "path": os.environ["PATH"]}}
+seen |= {{"cluster": os.environ["LABKIT_CLUSTER"], "claim": os.environ["LABKIT_CLAIM"]}}
+seen["kubeconfig"] = os.environ["KUBECONFIG"]
 with open({seen!r}, "w") as file:
     json.dump(seen, file)
 sys.exit(7)
@@ -154,6 +156,7 @@ def stand_in(tmp_path: Path) -> Path:
     program = folder / "jupyter-lab"
     program.write_text(STAND_IN.format(python=sys.executable, seen=str(folder / "seen")), encoding="utf-8")
     program.chmod(0o755)
+    (folder / "kubectl").symlink_to(tools.find_kubectl())
     return folder
 
 
@@ -179,6 +182,8 @@ def test_jupyter_serves_the_copy_on_the_clusters_own_name_and_its_exit_status_is
     backend, _, state_dir = seen["cluster"].partition(":")
     assert (backend, seen["claim"]) == ("embedded", "1")
     assert Path(state_dir).parent == home / "clusters"
+    assert (seen["cwd"], seen["kubeconfig"]) == (str(course / "lab"), f"{state_dir}/kubeconfig"), "for its terminals"
+    assert seen["path"].startswith(f"{stand_in}{os.pathsep}"), "so that kubectl and labkit are the right ones there"
     assert not Path(state_dir).exists(), "the cluster outlives Jupyter"
     nothing_left(Path(state_dir))
 
