@@ -20,7 +20,7 @@ from labkit.course.environment import kernel_environment
 from labkit.course.kernel import CellRun, CourseKernel
 from labkit.course.notebook import CourseNotebook, Step
 from labkit.course.outputs import Output, comparable, text
-from labkit.course.report import AS_RECORDED, DIFFERS, FAILED, NOT_SHOWN, PlayReport, StepResult, Verdict
+from labkit.course.report import AS_RECORDED, DIFFERS, FAILED, NOT_PLAYED, NOT_SHOWN, PlayReport, StepResult, Verdict
 from labkit.errors import CourseError
 
 __all__ = ["judge", "play"]
@@ -108,7 +108,7 @@ class _Game:
         for number, step in enumerate(course.steps):
             lacking = self._lacking(step)
             if stopped:
-                self._tell(_result(step, FAILED, reason=f"not played: {stopped}"))
+                self._tell(_result(step, FAILED, reason=f"{NOT_PLAYED} {stopped}"))
             elif lacking:
                 self._tell(_result(step, NOT_SHOWN, reason=lacking))
             else:

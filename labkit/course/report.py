@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 
 from labkit.errors import CourseError
 
-__all__ = ["AS_RECORDED", "DIFFERS", "FAILED", "NOT_SHOWN", "PlayReport", "StepResult", "Verdict"]
+__all__ = ["AS_RECORDED", "DIFFERS", "FAILED", "NOT_PLAYED", "NOT_SHOWN", "PlayReport", "StepResult", "Verdict"]
 
 Verdict = Literal["as recorded", "differs", "failed", "not shown"]
 AS_RECORDED: Verdict = "as recorded"
@@ -25,6 +25,9 @@ FAILED: Verdict = "failed"
 """An exception, a kernel or a cluster that died, or a step that could not be played for one of these reasons."""
 NOT_SHOWN: Verdict = "not shown"
 """The cluster lacks what the step needs."""
+
+NOT_PLAYED = "not played:"
+"""How the reason of a failed step begins that was not reached; the cause of that follows."""
 
 FORMAT = 1
 """Version of the file's form; a report of another is refused."""

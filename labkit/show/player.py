@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import groupby
 from typing import TextIO
 
 from rich.console import Console, Group, RenderableType
@@ -20,7 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from labkit.course.notebook import Step
-from labkit.course.report import AS_RECORDED, DIFFERS, FAILED, NOT_SHOWN, PlayReport, StepResult, Verdict
+from labkit.course.report import AS_RECORDED, DIFFERS, FAILED, NOT_PLAYED, NOT_SHOWN, PlayReport, StepResult, Verdict
 
 __all__ = ["Screen", "block", "commands", "plain", "summary"]
 
@@ -163,11 +164,13 @@ def _row(steps: Iterable[StepResult], seconds: float | None = None) -> list[str]
 
 
 def _others(report: PlayReport) -> Iterable[Text]:
-    for step in report.steps:
-        if step.verdict != AS_RECORDED:
-            symbol, colour = SYMBOLS[step.verdict]
-            reason = plain(step.reason.partition("\n")[0])
-            yield Text.assemble((f"{symbol} {step.id}", colour), f"  {reason}")
+    """What is not as recorded, with its reason; steps that were not played for one and the same reason on one line."""
+    others = [step for step in report.steps if step.verdict != AS_RECORDED]
+    for _, group in groupby(others, lambda step: step.reason if step.reason.startswith(NOT_PLAYED) else step.id):
+        first, *more = group
+        symbol, colour = SYMBOLS[first.verdict]
+        name = f"{symbol} {first.id}{f' and {len(more)} more' if more else ''}"
+        yield Text.assemble((name, colour), f"  {plain(first.reason.partition(chr(10))[0])}")
 
 
 def _closing(report: PlayReport) -> Text:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 
+from rich.console import Console
+
 from labkit.course.notebook import Step
 from labkit.course.report import AS_RECORDED, DIFFERS, FAILED, NOT_SHOWN, PlayReport, StepResult, Verdict
-from labkit.show.player import Screen, commands
+from labkit.show.player import Screen, commands, summary
 
 
 class Terminal(io.StringIO):
@@ -131,3 +133,22 @@ def test_waiting_is_a_line_in_a_log_and_leaves_nothing_in_a_terminal() -> None:
         screen.waiting("starting")
         screen.starting(step)
     assert terminal.getvalue().endswith("\x1b[2K")
+
+
+def test_steps_that_were_not_reached_are_one_line_below_the_table() -> None:
+    steps = [
+        StepResult("cel/begin", "CEL", "", "", "failed", 1.0, reason="the cluster died\nlast words"),
+        *(
+            StepResult(f"cel/{n}", "CEL", "", "", "failed", 0.0, reason="not played: the section could not be begun")
+            for n in ("a", "b", "c")
+        ),
+        StepResult("rbac/x", "RBAC", "", "", "differs", 0.1, reason="its output is not the recorded one"),
+    ]
+    out = io.StringIO()
+    Console(file=out, width=120).print(summary(PlayReport("embedded", "v1", 1.0, tuple(steps))))
+    shown = [line.rstrip() for line in out.getvalue().splitlines()]
+    assert shown[-4:-1] == [
+        "✘ cel/begin  the cluster died",
+        "✘ cel/a and 2 more  not played: the section could not be begun",
+        "≠ rbac/x  its output is not the recorded one",
+    ]
