@@ -33,7 +33,8 @@ QUANTITY = (
 )
 _QUANTITY = re.compile(QUANTITY[1:-1])
 _TIME = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII
+    r"(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)",
+    re.ASCII,
 )
 _TRUE, _FALSE = ("true", "True", "TRUE", "1"), ("false", "False", "FALSE", "0", "")
 
@@ -154,7 +155,7 @@ def time(value: Any) -> str:
     if not isinstance(value, str):
         raise _wrong("a time", value)
     match = _TIME.fullmatch(value)
-    if match:
+    if match and match[3] > "28":  # not every month has it
         try:
             date(int(match[1]) or 2000, int(match[2]), int(match[3]))  # the year 0 has the days of 2000
         except ValueError:

@@ -50,7 +50,7 @@ class ClassState:
         self.own: dict[str, Field[Any, Any]] = {}
         self.facts = facts
         self.lenient = lenient
-        self.writers: Any = None  # made by the first to_json
+        self.writers: Any  # see labkit.resources.writing
         self.builders: Any  # see labkit.resources.quick
         self.build: Callable[[Any], Any]  # see labkit.resources.objects
         self.prelude: dict[str, str] = {}
@@ -86,7 +86,7 @@ class ClassState:
         """Drop the tables, here and in every subclass."""
         for cls in self.family():
             cls.__labkit__._fields = None
-            cls.__labkit__.writers = None
+            cls.__labkit__.writers.clear()
             cls.__labkit__.builders.clear()
             for name in ("table", "coerces", "dumps"):
                 cls.__labkit__.__dict__.pop(name, None)

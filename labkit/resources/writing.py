@@ -15,6 +15,7 @@ from typing import Any
 from labkit.resources.containers import List, Map, Object, Struct
 from labkit.resources.field import Field
 from labkit.resources.node import Node
+from labkit.resources.state import ClassState
 
 __all__ = ["ENCODER", "Writers"]
 
@@ -101,10 +102,23 @@ class Writers(dict[tuple[str, ...], Callable[[dict[str, Any]], str]]):
     the text is put together key by key.
     """
 
-    def __init__(self, table: dict[str, Field[Any, Any]]) -> None:
+    def __init__(self, state: ClassState) -> None:
         super().__init__()
-        self.nullable = frozenset(key for key, field in table.items() if field.nullable)
-        self.writers = {key: writer_of(field) for key, field in table.items()}
+        self.state = state
+        self.known: dict[str, Callable[[Any], str]] = {}
+
+    def clear(self) -> None:
+        """Forget what was written out, when the class has changed."""
+        super().clear()
+        self.known.clear()
+
+    def _writer(self, key: str, field: Field[Any, Any] | None) -> Callable[[Any], str]:
+        if field is None:
+            return _any
+        one = self.known.get(key)
+        if one is None:
+            one = self.known[key] = writer_of(field)
+        return one
 
     def __missing__(self, keys: tuple[str, ...]) -> Callable[[dict[str, Any]], str]:
         if len(self) >= _MOST_SHAPES or len(keys) > _MOST_KEYS:
@@ -112,9 +126,16 @@ class Writers(dict[tuple[str, ...], Callable[[dict[str, Any]], str]]):
         names: dict[str, Any] = {"__name__": __name__, "null": "null"}
         parts: list[str] = []
         for number, key in enumerate(keys):
-            names[f"w{number}"] = self.writers.get(key, _any)
+            field = self.state.table.get(key)
+            names[f"w{number}"] = self._writer(key, field)
             text = f"w{number}(v{number})"
-            if key in self.nullable:
+            inner = getattr(getattr(field, "target", None), "__labkit__", None)
+            if isinstance(inner, ClassState) and field is not None and not field.lenient:
+                # an object, or a struct: its own function, without a call to look for it
+                names[f"k{number}"], names[f"s{number}"] = inner.cls, inner.writers
+                own = f"s{number}[tuple(v{number}._values)](v{number}._values)"
+                text = f"{own} if v{number}.__class__ is k{number} else {text}"
+            if field is not None and field.nullable:
                 text = f"null if v{number} is None else {text}"
             shown = _encode(key).replace("{", "{{").replace("}", "}}")
             parts.append(f"{shown}:{{{text}}}")
@@ -128,8 +149,8 @@ class Writers(dict[tuple[str, ...], Callable[[dict[str, Any]], str]]):
         return write  # type: ignore[no-any-return]
 
     def _one_by_one(self, values: dict[str, Any]) -> str:
-        find = self.writers.get
-        parts = [
-            f"{_encode(key)}:{'null' if value is None else find(key, _any)(value)}" for key, value in values.items()
-        ]
+        find = self.state.table.get
+        parts: list[str] = []
+        for key, value in values.items():
+            parts.append(f"{_encode(key)}:{'null' if value is None else self._writer(key, find(key))(value)}")
         return "{" + ",".join(parts) + "}"

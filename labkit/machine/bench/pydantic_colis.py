@@ -8,7 +8,7 @@ assignment validated.
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 __all__ = ["PydanticColis"]
 
@@ -33,8 +33,8 @@ class ObjectMeta(Model):
     uid: str | None = None
     resourceVersion: str | None = None
     generation: int | None = None
-    creationTimestamp: str | None = None
-    deletionTimestamp: str | None = None
+    creationTimestamp: AwareDatetime | None = None
+    deletionTimestamp: AwareDatetime | None = None
     deletionGracePeriodSeconds: int | None = None
     labels: dict[str, str] | None = None
     annotations: dict[str, str] | None = None
@@ -75,7 +75,7 @@ class Condition(Model):
     status: Literal["True", "False", "Unknown"]
     reason: str | None = None
     message: str | None = None
-    lastTransitionTime: str | None = None
+    lastTransitionTime: AwareDatetime | None = None
 
 
 class Status(Model):
