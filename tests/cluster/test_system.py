@@ -53,7 +53,7 @@ def test_a_child_does_not_get_the_terminals_interrupt(how: Callable[[], dict[str
 
 
 def _children(pid: int) -> list[int]:
-    """By parent alone. psutil's ``children`` wants a later start time too, and a virtual machine's clock can go back."""
+    """By parent alone: psutil's ``children`` wants a later start time too, and a machine's clock can go back."""
     return [one.pid for one in psutil.process_iter(["ppid"]) if one.info["ppid"] == pid]
 
 

@@ -83,7 +83,7 @@ class OpenLab:
         wait_for("JupyterLab to answer", look, limit_s=60)
 
     def children(self) -> list[int]:
-        """All that it started, by parent alone: psutil's ``children`` also compares times of a clock that can go back."""
+        """All that it started, by parent alone: psutil's ``children`` also compares times, and a clock can go back."""
         parents = {one.pid: one.info["ppid"] for one in psutil.process_iter(["ppid"])}
         found = [self.process.pid]
         for pid in found:
