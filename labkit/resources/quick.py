@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from labkit.resources.errors import Refusal
-from labkit.resources.scalars import Bool, Int, Str
+from labkit.resources.scalars import Bool, Int, Str, Time
 from labkit.resources.state import ClassState
 
 __all__ = ["Builders"]
@@ -61,7 +61,7 @@ class Builders(dict[tuple[str, ...], Builder]):
                 looks.append(f" if {one} != {prelude[key]!r}: return None")
                 continue
             field = self.state.fields[key]
-            wrong = field.plainly_wrong(one, number, names) if isinstance(field, (Bool, Int, Str)) else None
+            wrong = field.plainly_wrong(one, number, names) if isinstance(field, (Bool, Int, Str, Time)) else None
             looks.append(f" if {wrong or f'{one} is None'}: return None")
             if wrong is None:
                 names[f"c{number}"] = field.coerce

@@ -389,6 +389,12 @@ class Time(Scalar[str, V]):
 
     base = staticmethod(coercions.time)
 
+    def plainly_wrong(self, value: str, number: int, names: dict[str, Any]) -> str | None:
+        if {"enum", "pattern", "min_length", "max_length"} & set(self.options):
+            return None
+        names[f"time{number}"] = coercions.TIME.fullmatch
+        return f"type({value}) is not str or not time{number}({value}) or {value}[8:10] > '28'"
+
     def schema_parts(self) -> dict[str, Any]:
         return {"type": "string", "format": "date-time"}
 
