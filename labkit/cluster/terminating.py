@@ -24,12 +24,14 @@ from typing import Any
 from labkit.cluster.api import Api, Resource
 from labkit.cluster.claim import DEFINITIONS
 from labkit.errors import ApiError
+from labkit.waiting import Seen, wait_for
 
 __all__ = ["NUDGED", "bring_back_versions", "nudge"]
 
 NUDGED = "labkit.example/nudged"
 """The annotation; its value is the resourceVersion the definition had, so that each nudge is a change."""
 
+_LIMIT_S = 30.0
 _UNREADABLE = re.compile(r"request to convert CR from an invalid group/version: [^/\s]+/([a-z0-9]+)")
 
 
@@ -68,11 +70,15 @@ def bring_back_versions(api: Api, definition: Mapping[str, Any], kind: Resource)
     """
     versions = list(definition["spec"]["versions"])
     added: list[str] = []
-    while found := _UNREADABLE.search(api.raw("GET", kind.path()).text):
-        if found[1] in added:
-            break  # not yet in force; whoever lists next waits for it
-        added.append(found[1])
-        schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-        versions.append({"name": found[1], "served": True, "storage": False, "schema": {"openAPIV3Schema": schema}})
-        api.patch(f"{DEFINITIONS}/{definition['metadata']['name']}", {"spec": {"versions": versions}})
+
+    def look() -> Seen[None]:
+        found = _UNREADABLE.search(api.raw("GET", kind.path()).text)
+        if found and found[1] not in added:
+            added.append(found[1])
+            schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+            versions.append({"name": found[1], "served": True, "storage": False, "schema": {"openAPIV3Schema": schema}})
+            api.patch(f"{DEFINITIONS}/{definition['metadata']['name']}", {"spec": {"versions": versions}})
+        return Seen(found is None, f"objects in {', '.join(added)} cannot be read yet")
+
+    wait_for("objects in dropped versions to be readable", look, limit_s=_LIMIT_S)
     return tuple(added)
