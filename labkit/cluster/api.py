@@ -146,7 +146,7 @@ class Api:
 
     def get(self, path: str) -> dict[str, Any] | None:
         """The object, or None when the server says 404."""
-        answer = self._settled("GET", path)
+        answer = self.settled("GET", path)
         if answer.code == 404:
             return None
         return self._object(answer, "GET", path)
@@ -156,7 +156,7 @@ class Api:
         items: list[dict[str, Any]] = []
         query = {"limit": str(_PAGE)} | ({"labelSelector": selector} if selector else {})
         while True:
-            answer = self._settled("GET", f"{path}?{urlencode(query)}")
+            answer = self.settled("GET", f"{path}?{urlencode(query)}")
             if answer.code == 404:
                 return items
             page = self._object(answer, "GET", path)
@@ -169,7 +169,7 @@ class Api:
     def post(self, path: str, body: Mapping[str, Any], *, manager: str = "labkit") -> dict[str, Any]:
         """Create an object in the collection *path*; as the server now has it. A field it does not know is refused."""
         query = urlencode({"fieldManager": manager, "fieldValidation": "Strict"})
-        answer = self._settled("POST", f"{path}?{query}", dict(body))
+        answer = self.settled("POST", f"{path}?{query}", dict(body))
         return self._object(answer, "POST", path)
 
     def apply(self, obj: Mapping[str, Any], *, manager: str = "labkit", path: str | None = None) -> dict[str, Any]:
@@ -178,13 +178,13 @@ class Api:
         """
         path = path or self.path_of(obj)
         query = urlencode({"fieldManager": manager, "force": "true"})
-        answer = self._settled("PATCH", f"{path}?{query}", dict(obj), "application/apply-patch+yaml")
+        answer = self.settled("PATCH", f"{path}?{query}", dict(obj), "application/apply-patch+yaml")
         return self._object(answer, "PATCH", path)
 
     def patch(self, path: str, body: Mapping[str, Any], *, manager: str = "labkit") -> dict[str, Any]:
         """JSON merge patch; the object as the server now has it."""
         query = urlencode({"fieldManager": manager})
-        answer = self._settled("PATCH", f"{path}?{query}", dict(body), "application/merge-patch+json")
+        answer = self.settled("PATCH", f"{path}?{query}", dict(body), "application/merge-patch+json")
         return self._object(answer, "PATCH", path)
 
     def delete(self, path: str, *, grace_s: int | None = None) -> bool:
@@ -192,7 +192,7 @@ class Api:
         query = {"propagationPolicy": "Background"}
         if grace_s is not None:
             query["gracePeriodSeconds"] = str(grace_s)
-        answer = self._settled("DELETE", f"{path}?{urlencode(query)}")
+        answer = self.settled("DELETE", f"{path}?{urlencode(query)}")
         if answer.code == 404:
             return False
         self._object(answer, "DELETE", path)
@@ -230,10 +230,10 @@ class Api:
 
     def version(self) -> str:
         """The server's gitVersion."""
-        answer = self._settled("GET", "/version")
+        answer = self.settled("GET", "/version")
         return str(self._object(answer, "GET", "/version")["gitVersion"])
 
-    def _settled(self, method: str, path: str, *body: Any) -> ApiResponse:
+    def settled(self, method: str, path: str, *body: Any) -> ApiResponse:
         """As ``raw``, but a server that says "later" (429: a type's storage is being set up) is asked again."""
 
         def look() -> Seen[ApiResponse]:

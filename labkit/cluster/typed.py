@@ -54,7 +54,7 @@ class Typed:
         """
         metadata = {"name": name} | ({"namespace": namespace} if namespace else {})
         path = self._api.path_of({"apiVersion": cls.api_version, "kind": cls.kind, "metadata": metadata})
-        answer = self._api._settled("GET", path)
+        answer = self._api.settled("GET", path)
         if answer.code == 404 and answer.status.get("details"):
             return None
         return _taken(cls, self._accepted(answer, f"to read {cls.kind} {name}"))
@@ -121,7 +121,7 @@ class Typed:
             path = path.rpartition("/")[0]
         said = {name: str(value) for name, value in query.items() if value is not None}
         asked = urlencode({"fieldManager": self._manager, **said})
-        answer = self._api._settled(method, f"{path}?{asked}", body, content_type)
+        answer = self._api.settled(method, f"{path}?{asked}", body, content_type)
         return _taken(type(obj), self._accepted(answer, f"{type(obj).kind} {sent['metadata']['name']}"))
 
     def _accepted(self, answer: ApiResponse, what: str) -> dict[str, Any]:
