@@ -5,14 +5,23 @@
 package statedir
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"labkit.example/controlplane/internal/fault"
+)
+
+const (
+	lockPoll  = 20 * time.Millisecond
+	lockLimit = 2 * time.Second
 )
 
 // Marker tells which control plane wrote a directory.
@@ -149,7 +158,7 @@ func (d *Dir) take() error {
 	if err != nil {
 		return unusable(err)
 	}
-	if err := tryLock(file); err != nil {
+	if err := waitForLock(file); err != nil {
 		file.Close()
 		d.fresh = false // another one's
 		if !errors.Is(err, errLocked) {
@@ -161,6 +170,17 @@ func (d *Dir) take() error {
 	}
 	d.lock = file
 	return os.Chmod(d.path, 0o700)
+}
+
+// waitForLock gives a control plane that was just killed the time to be gone: its process is seen as dead before the
+// kernel has closed the last of its files.
+func waitForLock(file *os.File) error {
+	err := errLocked
+	_ = wait.PollUntilContextTimeout(context.Background(), lockPoll, lockLimit, true, func(context.Context) (bool, error) {
+		err = tryLock(file)
+		return !errors.Is(err, errLocked), nil
+	})
+	return err
 }
 
 func (d *Dir) holder() string {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 var (
@@ -64,6 +65,17 @@ func TestAnEmptyDirectoryOfOthersIsClosedToThem(t *testing.T) {
 	open(t, path, durable)
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
+func TestWaitsForOneThatIsEnding(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	d := open(t, path, durable)
+	ended := make(chan error)
+	time.AfterFunc(100*time.Millisecond, func() { ended <- d.lock.Close() })
+	open(t, path, durable)
+	if err := <-ended; err != nil {
+		t.Fatal(err)
 	}
 }
 
