@@ -20,6 +20,10 @@ reader can do now). ``str(error)`` puts them in one or two lines; the parts stay
   - CourseError             the course's own files are not as they must be
     - NotebookError         a notebook or its metadata
     - ManifestError         a manifest that cannot be read
+  - TraceError              the path of an object cannot be told
+    - EngineDied            the program that tells it ended in the middle of a request, twice
+    - BadDocument           a text is not the one document that is wanted there
+    - DefinitionRefused     the server would not take the definition; has its lines
   - WaitTimeout             a condition did not come true in time; says what was seen last
 
 Two rooms refine one for themselves: ``labkit.cluster.refusal.Refused``, an ApiError with the causes by field, and
@@ -30,6 +34,7 @@ from __future__ import annotations
 
 __all__ = [
     "ApiError",
+    "BadDocument",
     "CapabilityMissing",
     "ClaimRefused",
     "ClusterBusy",
@@ -40,12 +45,15 @@ __all__ = [
     "CommandError",
     "CommandTimeout",
     "CourseError",
+    "DefinitionRefused",
+    "EngineDied",
     "LabkitError",
     "MachineError",
     "ManifestError",
     "NotebookError",
     "ToolMissing",
     "ToolUnfit",
+    "TraceError",
     "WaitTimeout",
 ]
 
@@ -150,6 +158,39 @@ class NotebookError(CourseError, ValueError):
 
 class ManifestError(CourseError, ValueError):
     """A manifest cannot be read."""
+
+
+class TraceError(LabkitError):
+    """The path of an object cannot be told."""
+
+
+class EngineDied(TraceError):
+    """The program that tells it ended in the middle of a request, and once more when it was started anew."""
+
+
+class BadDocument(TraceError, ValueError):
+    """A text (a file, an argument) is not the one document that is wanted there; *lines* are the server's, if any."""
+
+    def __init__(self, state: str, *, lines: tuple[str, ...] = (), evidence: str = "", next_act: str = "") -> None:
+        super().__init__(state, evidence=evidence, next_act=next_act)
+        self.lines = lines
+
+
+class DefinitionRefused(TraceError):
+    """The server would not take a definition; *lines* are its complaints word for word, *status* its answer."""
+
+    def __init__(
+        self,
+        state: str,
+        *,
+        lines: tuple[str, ...],
+        status: dict[str, object] | None = None,
+        evidence: str = "",
+        next_act: str = "",
+    ) -> None:
+        super().__init__(state, evidence=evidence, next_act=next_act)
+        self.lines = lines
+        self.status = status
 
 
 class WaitTimeout(LabkitError, TimeoutError):

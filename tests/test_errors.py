@@ -9,7 +9,7 @@ import re
 import pytest
 
 from labkit import errors
-from labkit.errors import ApiError, CapabilityMissing, ClusterGone, CommandTimeout, LabkitError
+from labkit.errors import ApiError, CapabilityMissing, ClusterGone, CommandTimeout, DefinitionRefused, LabkitError
 
 
 def drawn() -> dict[str, str]:
@@ -56,6 +56,8 @@ def test_an_error_survives_pickling(kind: type[LabkitError]) -> None:
         more = {"code": 409, "reason": "Conflict"}
     elif kind is CapabilityMissing:
         more = {"capability": "etcd"}
+    elif kind is DefinitionRefused:
+        more = {"lines": ("spec.group: Required value",), "status": {"code": 422}}
     error = kind("a state", evidence="evidence", next_act="act", **more)  # type: ignore[arg-type]
     copy = pickle.loads(pickle.dumps(error))  # noqa: S301
     assert type(copy) is kind

@@ -1,0 +1,243 @@
+"""The control plane's program as a trace engine: started once, asked many times.
+
+Starting the program takes longer than a hundred traces, so it stays, one request a line in and one answer a line out.
+A child that stays can die between two questions or in one, and can outlive its starter. So its death is noticed by the
+end of its output, the question is put once more to a new one, and when that dies too the error says how both ended. It
+ends with its standard input, which closes with this process however that ends. Its standard error goes to a file: a
+pipe that nobody reads would stop it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import json
+import subprocess
+import tempfile
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any, Self
+
+from labkit.cluster import system, tools
+from labkit.errors import BadDocument, DefinitionRefused, EngineDied, LabkitError, ToolMissing, TraceError
+from labkit.trace.sources import Source
+from labkit.trace.values import Definition, Operation, Trace
+
+__all__ = ["FIELD_VALIDATIONS", "Engine", "engine"]
+
+FIELD_VALIDATIONS = ("Strict", "Warn", "Ignore")
+"""What to do about fields the schema does not know; kubectl asks for the first."""
+
+STOP_LIMIT_S = 5.0
+_SHOWN_LINES = 5
+_CRASHES = ("panic: ", "fatal error: ")
+"""How a crash of a Go program begins; hundreds of lines of stacks follow."""
+
+_PARTS = {"definition": "definition", "oldDefinition": "old definition", "object": "object", "old": "old object"}
+
+
+class Engine:
+    """One program, started by the first request. Threads may share it; their requests take turns."""
+
+    def __init__(self, executable: Path | None = None) -> None:
+        """*executable* is found (``tools.find_controlplane``) where it is not given."""
+        self._executable = executable
+        self._child: _Child | None = None
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    @property
+    def pid(self) -> int | None:
+        """Of the running program; None before the first request."""
+        return self._child.pid if self._child is not None else None
+
+    def trace(  # noqa: PLR0913  (a request has these parts)
+        self,
+        definition: str | Source,
+        object: str | Source,  # noqa: A002  (the protocol's word)
+        *,
+        old: str | Source | None = None,
+        operation: Operation | None = None,
+        read_version: str | None = None,
+        field_validation: str = "Strict",
+    ) -> Trace:
+        """The path of *object*: each text is one document in YAML or JSON.
+
+        With *old* (what lies in etcd) it is an update, without it a create; with *operation* "read", *object* is what
+        lies in etcd. *read_version* is the version it is read back in, the object's own by default. Raises BadDocument,
+        DefinitionRefused, EngineDied, ToolMissing.
+        """
+        request = {
+            "definition": definition,
+            "object": object,
+            "old": old,
+            "operation": operation,
+            "readVersion": read_version,
+            "fieldValidation": field_validation,
+        }
+        return Trace.from_answer(self._result("trace", request))
+
+    def define(self, definition: str | Source, old: str | Source | None = None) -> Definition:
+        """What the server says of a definition, as a new one, or in place of *old*. Raises as ``trace`` does."""
+        return Definition.from_answer(self._result("define", {"definition": definition, "oldDefinition": old}))
+
+    def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """One request of the protocol, and its answer, an error too. Raises EngineDied, ToolMissing."""
+        try:
+            line = json.dumps(request, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+        except (UnicodeEncodeError, ValueError, TypeError) as error:
+            raise BadDocument("a request cannot be written as JSON", evidence=str(error)) from error
+        with self._lock:
+            ended: list[str] = []
+            for _ in range(2):
+                answer = self._exchange(line, ended)
+                if answer is not None:
+                    return answer
+        raise EngineDied(
+            "the control plane's trace ended before it answered, and once more when it was started again",
+            evidence="; ".join(dict.fromkeys(ended)),
+            next_act="make setup builds the control plane anew; if it stays so, leave parts of the object out until it "
+            "answers, and tell the authors",
+        )
+
+    def stop(self) -> None:
+        """Close its standard input and wait until it has ended. Idempotent; a later request starts it again."""
+        with self._lock:
+            if self._child is not None:
+                self._child.stop()
+                self._child = None
+
+    def _exchange(self, line: bytes, ended: list[str]) -> dict[str, Any] | None:
+        """The answer, or None when the program ended instead (how, is put into *ended*).
+
+        An interrupt leaves a question without its answer, so that program is not asked again.
+        """
+        child = self._child or self._start()
+        answer = None
+        try:
+            answer = child.ask(line)
+        finally:
+            if answer is None:
+                self._child = None
+                ended.append(child.stop())
+        return answer
+
+    def _start(self) -> _Child:
+        try:
+            executable = self._executable or tools.find_controlplane()
+        except ToolMissing as missing:
+            raise ToolMissing(
+                "a trace needs the control plane's program on this machine, whatever the cluster",
+                evidence=missing.evidence or missing.state,
+                next_act="make setup builds it; or set LABKIT_CONTROLPLANE to one",
+            ) from missing
+        self._child = _Child(executable)
+        return self._child
+
+    def _result(self, do: str, parts: Mapping[str, Any]) -> dict[str, Any]:
+        """What an answer brings. Raises the error it is instead, with the name of the text it is about."""
+        given = {name: part for name, part in parts.items() if part is not None}
+        texts = {name: part.text if isinstance(part, Source) else part for name, part in given.items()}
+        answer = self.ask({"id": 0, "do": do, **texts})
+        error = answer.get("error")
+        if error is None:
+            result: dict[str, Any] = answer["result"]
+            return result
+        named = given.get(error["kind"])
+        raise _error(error, named.name if isinstance(named, Source) else f"the {_PARTS.get(error['kind'], 'request')}")
+
+
+def _error(error: Mapping[str, Any], name: str) -> LabkitError:
+    kind, message, lines = error["kind"], str(error["message"]), tuple(error.get("lines") or ())
+    if kind == "internal":
+        return TraceError(
+            "the control plane failed in this trace", evidence=message, next_act="tell the authors, with the files"
+        )
+    if kind in ("definition", "oldDefinition") and lines:
+        return DefinitionRefused(
+            f"{name}: the server would refuse this definition",
+            lines=lines,
+            status=error.get("status"),
+            evidence="".join(f"\n  {line}" for line in lines),
+        )
+    return BadDocument(name, lines=lines, evidence=message)
+
+
+class _Child:
+    """The program while it runs, and what it leaves when it has ended."""
+
+    def __init__(self, executable: Path) -> None:
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the child)
+        try:
+            self._process = subprocess.Popen(
+                [str(executable), "trace"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                **system.aside(),
+            )
+        except OSError as cause:
+            self._errors.close()
+            raise TraceError(
+                "the control plane cannot be run",
+                evidence=f"{executable}: {cause.strerror or cause}",
+                next_act="make setup builds it anew",
+            ) from cause
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def ask(self, line: bytes) -> dict[str, Any] | None:
+        """Its answer to a line; None when it ends instead."""
+        assert self._process.stdin is not None  # noqa: S101  (both are pipes)
+        assert self._process.stdout is not None  # noqa: S101
+        try:
+            self._process.stdin.write(line)
+            self._process.stdin.flush()
+        except OSError:
+            return None
+        answered = self._process.stdout.readline()
+        if not answered.endswith(b"\n"):
+            return None
+        try:
+            answer: dict[str, Any] = json.loads(answered)
+        except RecursionError as cause:
+            raise TraceError("the object is nested too deeply to be shown", evidence=str(cause)) from cause
+        return answer
+
+    def stop(self) -> str:
+        """Close its standard input, insist when it does not end by that; how it ended, with its last lines."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            try:
+                if pipe is not None:
+                    pipe.close()
+            except OSError:  # what was still to be written cannot be
+                continue
+        for insist in (system.terminate_group, system.kill_group):
+            try:
+                self._process.wait(STOP_LIMIT_S)
+                break
+            except subprocess.TimeoutExpired:
+                insist(self._process)
+        status = self._process.wait()
+        with self._errors:
+            self._errors.seek(0)
+            lines = self._errors.read().decode("utf-8", "replace").splitlines()
+        crash = next((number for number, line in enumerate(lines) if line.startswith(_CRASHES)), None)
+        shown = lines[crash : crash + _SHOWN_LINES] if crash is not None else lines[-_SHOWN_LINES:]
+        return "\n  ".join((system.describe_exit(status), *shown))
+
+
+@functools.cache
+def engine() -> Engine:
+    """The engine that this process shares, stopped at its end."""
+    shared = Engine()
+    atexit.register(shared.stop)
+    return shared

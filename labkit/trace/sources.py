@@ -1,0 +1,143 @@
+"""Where the texts of a trace come from: a file, standard input, an object in Python, or a cluster.
+
+A trace is asked with texts, and a complaint about one of them is of use only with the name of where it came from. So
+each text carries that name. From a cluster come the definition of an object's type and the object as it lies in etcd;
+nothing is changed there. Where etcd cannot be read, the object is taken as the API gives it in the version stored.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from labkit.cluster import Api, CapabilityMissing, Cluster, Etcd
+from labkit.cluster.claim import DEFINITIONS
+from labkit.errors import ApiError, BadDocument
+
+__all__ = ["Identity", "Source", "Type", "identify", "read", "stored_on", "type_on"]
+
+_NEXT_ACT = "give a file that holds one object, in YAML or JSON"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text, and what to call it in a complaint ("crd/04.yaml")."""
+
+    name: str
+    text: str
+
+    @classmethod
+    def of(cls, name: str, value: Mapping[str, Any]) -> Source:
+        """An object that Python holds. Raises BadDocument for one that JSON cannot say."""
+        try:
+            return cls(name, json.dumps(value, ensure_ascii=False, allow_nan=False))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise BadDocument(f"{name}: no object of JSON", evidence=str(error)) from error
+
+
+def read(path: Path) -> Source:
+    """A file's text; ``-`` is standard input. Raises BadDocument that names the file."""
+    name = "standard input" if str(path) == "-" else str(path)
+    try:
+        raw = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+        text = raw.decode("utf-8-sig")
+    except OSError as error:
+        raise BadDocument(f"{name}: cannot be read", evidence=error.strerror or str(error)) from error
+    except UnicodeDecodeError as error:
+        place = f"byte {error.start} is 0x{error.object[error.start]:02x}"
+        raise BadDocument(f"{name}: not UTF-8", evidence=place, next_act="save it as UTF-8") from error
+    if not text.strip():
+        raise BadDocument(f"{name}: empty", next_act=_NEXT_ACT)
+    return Source(name, text)
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What an object calls itself; *namespace* and *name* are "" where it does not say."""
+
+    group: str
+    version: str
+    kind: str
+    namespace: str
+    name: str
+
+
+def identify(source: Source) -> Identity:
+    """Read an object's own words for what it is. Raises BadDocument where they cannot be had."""
+    import yaml
+
+    try:
+        found = yaml.load(source.text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 (it is safe)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        evidence = " ".join(str(error).split())
+        raise BadDocument(f"{source.name}: not one object in YAML or JSON", evidence=evidence) from error
+    metadata = found.get("metadata") if isinstance(found, dict) else None
+    if not isinstance(metadata, dict) or not found.get("apiVersion") or not found.get("kind"):
+        raise BadDocument(
+            f"{source.name}: not an object",
+            evidence="apiVersion, kind and metadata are wanted",
+            next_act=_NEXT_ACT,
+        )
+    group, _, version = str(found["apiVersion"]).rpartition("/")
+    namespace, name = metadata.get("namespace") or "", metadata.get("name") or ""
+    return Identity(group, version, str(found["kind"]), str(namespace), str(name))
+
+
+@dataclass(frozen=True)
+class Type:
+    """A definition on a cluster: its text, and what is needed to find its objects."""
+
+    definition: Source
+    group: str
+    plural: str
+    namespaced: bool
+    storage_version: str
+
+    def key(self, namespace: str, name: str) -> str:
+        """The object's key in etcd."""
+        return "/".join(("/registry", self.group, self.plural, *([namespace] if self.namespaced else ()), name))
+
+    def path(self, namespace: str, name: str) -> str:
+        """The object's URL path, in the version stored."""
+        space = f"namespaces/{namespace}/" if self.namespaced else ""
+        return f"/apis/{self.group}/{self.storage_version}/{space}{self.plural}/{name}"
+
+
+def type_on(cluster: Cluster, group: str, kind: str) -> Type:
+    """The definition whose objects have this group, and this kind or plural. Raises ApiError with code 404."""
+    with Api(cluster) as api:
+        there = api.list(DEFINITIONS)
+    for one in there:
+        names, spec = one["spec"]["names"], one["spec"]
+        if kind in (names["kind"], names["plural"]) and group in (spec["group"], ""):
+            manifest = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", **one}
+            return Type(
+                Source.of(f"definition {one['metadata']['name']} on the cluster", manifest),
+                spec["group"],
+                names["plural"],
+                spec["scope"] == "Namespaced",
+                next(version["name"] for version in spec["versions"] if version["storage"]),
+            )
+    raise ApiError(
+        f"no definition of {kind} in {group}" if group else f"no definition of {kind}",
+        code=404,
+        reason="NotFound",
+        evidence=f"the cluster defines {', '.join(one['metadata']['name'] for one in there) or 'nothing'}",
+        next_act="apply it first, or give its file with --crd (crd= in a notebook)",
+    )
+
+
+def stored_on(cluster: Cluster, found: Type, namespace: str, name: str) -> Source | None:
+    """The object as it lies in etcd, else as the API gives it in the version stored; None where there is none."""
+    key = found.key(namespace, name)
+    try:
+        kvs = Etcd(cluster).get(key).kvs
+    except CapabilityMissing:
+        with Api(cluster) as api:
+            given = api.get(found.path(namespace, name))
+        return Source.of(f"{found.plural}/{name} as the API gives it", given) if given else None
+    return Source(f"{key} in etcd", kvs[0].value.decode("utf-8", "replace")) if kvs else None
