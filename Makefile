@@ -1,6 +1,6 @@
 # The verbs of the repository; `make` alone prints them. Everything they do is in labkit/machine/.
 .DEFAULT_GOAL := help
-.PHONY: help setup play test lab bench bench-upstream test-minikube record kinds lock lint clean
+.PHONY: help setup play test lab bench bench-upstream test-minikube record figures kinds lock lint clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -30,6 +30,10 @@ lab: ## JupyterLab on a working copy of the course, ./lab, with a cluster of its
 record: ## authors: run the notebooks and write their outputs in place
 	@$(SETUP) --dev
 	@$(BIN)/labkit record
+
+figures: ## authors: draw the figures that the notebooks show
+	@$(SETUP) --dev --without-control-plane
+	@$(BIN)/python -m labkit.machine.figures
 
 kinds: ## authors: write the classes of the built-in kinds from what the control plane publishes
 	@$(SETUP) --dev

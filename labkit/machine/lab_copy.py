@@ -21,8 +21,8 @@ from labkit.errors import MachineError, NotebookError
 __all__ = ["LabCopy", "make_copy", "without_outputs"]
 
 RECORD = ".labkit-copy.json"
-COPIED = (("notebooks", "*.ipynb"), ("crd", "**/*"))
-"""Folders of the repository and what of them is copied; each keeps its name."""
+COPIED = (("notebooks", "*.ipynb"), ("notebooks", "figures/*.svg"), ("crd", "**/*"))
+"""Folders of the repository and what of them is copied, under the same names."""
 
 
 @dataclass(frozen=True)

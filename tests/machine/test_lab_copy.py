@@ -36,18 +36,25 @@ def _save(path: Path, *sources: str) -> None:
 def course(tmp_path: Path) -> Path:
     root = tmp_path / "repository"
     (root / "notebooks" / ".ipynb_checkpoints").mkdir(parents=True)
+    (root / "notebooks" / "figures").mkdir()
     (root / "crd" / "objects").mkdir(parents=True)
     _save(root / "notebooks" / "04-cel.ipynb", "%kubectl get colis")
     _save(root / "notebooks" / ".ipynb_checkpoints" / "04-cel-checkpoint.ipynb", "old")
+    (root / "notebooks" / "figures" / "path.svg").write_text("<svg/>", encoding="utf-8")
     (root / "crd" / "01-colis-minimal.yaml").write_text("kind: A\n", encoding="utf-8")
     (root / "crd" / "objects" / "principal.yaml").write_text("kind: B\n", encoding="utf-8")
     return root
 
 
-NAMES = ("notebooks/04-cel.ipynb", "crd/01-colis-minimal.yaml", "crd/objects/principal.yaml")
+NAMES = (
+    "notebooks/04-cel.ipynb",
+    "notebooks/figures/path.svg",
+    "crd/01-colis-minimal.yaml",
+    "crd/objects/principal.yaml",
+)
 
 
-def test_holds_the_notebooks_and_the_manifests_and_nothing_hidden(course: Path, tmp_path: Path) -> None:
+def test_holds_the_notebooks_their_figures_and_the_manifests_and_nothing_hidden(course: Path, tmp_path: Path) -> None:
     copy = make_copy(course, tmp_path / "lab")
     assert copy.written == NAMES
     found = {path.relative_to(copy.root).as_posix() for path in copy.root.rglob("*") if path.is_file()}
