@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["Cell", "Document", "Facts", "Mark", "Note", "Part", "Table"]
+__all__ = ["Cell", "Code", "Document", "Facts", "Fold", "Line", "Mark", "Note", "Part", "Table"]
 
 Mark: TypeAlias = Literal["", "good", "bad", "added", "removed", "changed", "quiet"]
 """Colours a cell. What a mark means is always said in words as well, in the cell's text or in its *word*."""
@@ -59,7 +59,33 @@ class Note:
     text: str
 
 
-Part: TypeAlias = Table | Facts | Note
+@dataclass(frozen=True)
+class Line:
+    """One line of a ``Code``; "added" and "removed" are also said by a sign before it."""
+
+    text: str
+    mark: Mark = ""
+
+
+@dataclass(frozen=True)
+class Code:
+    """Lines of fixed width, kept as they are; *caption* is printed above."""
+
+    lines: tuple[Line, ...]
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Parts under a line of *summary* that a reader opens and closes; *opened* is how it begins. Text has all of it."""
+
+    summary: str
+    parts: tuple[Part, ...]
+    mark: Mark = ""
+    opened: bool = False
+
+
+Part: TypeAlias = "Table | Facts | Note | Code | Fold"
 
 
 @dataclass(frozen=True)

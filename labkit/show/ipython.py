@@ -10,6 +10,7 @@ import io
 from typing import Any
 
 from labkit.show import views
+from labkit.trace.values import Trace
 
 __all__ = ["register"]
 
@@ -17,17 +18,27 @@ __all__ = ["register"]
 def register(ipython: Any) -> None:
     """Register text/plain and text/html for every value with a view, and image/png for figures. Idempotent.
 
+    In a kernel (not in a terminal) a trace is a widget as well, which is loaded when the first is shown.
+
     *ipython* is an InteractiveShell, as ``get_ipython()`` returns it.
     """
     formatters = ipython.display_formatter.formatters
     for kind in views.VIEWS:
         formatters["text/plain"].for_type(kind, _print_text)
         formatters["text/html"].for_type(kind, views.html)
+    if getattr(ipython, "kernel", None) is not None:
+        ipython.display_formatter.mimebundle_formatter.for_type(Trace, _trace_widget)
     formatters["image/png"].for_type_by_name("matplotlib.figure", "Figure", _png)
 
 
 def _print_text(value: object, printer: Any, cycle: bool) -> None:
     printer.text("…" if cycle else views.text(value))
+
+
+def _trace_widget(value: Trace) -> dict[str, Any]:
+    from labkit.show import trace_widget
+
+    return trace_widget.mimebundle(value)
 
 
 def _png(figure: Any) -> bytes:

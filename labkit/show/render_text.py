@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import defaultdict
 
-from labkit.show.document import Cell, Document, Facts, Note, Part, Table
+from labkit.show.document import Cell, Code, Document, Facts, Fold, Mark, Part, Table
 
-__all__ = ["render"]
+__all__ = ["SIGNS", "render"]
 
 WIDEST_CELL = 72
 """Wider text ends in an ellipsis, except in the last column; the HTML and the observation itself have it whole."""
 
 GAP = "   "
+
+SIGNS: defaultdict[Mark, str] = defaultdict(lambda: " ", {"added": "+", "removed": "-", "changed": "~"})
+"""What stands before a marked line of code."""
 
 
 def render(document: Document) -> str:
@@ -26,7 +30,14 @@ def _part(part: Part) -> str:
         return _table(part)
     if isinstance(part, Facts):
         return _grid([[f"{name}:", _text(value)] for name, value in part.pairs])
-    return part.text if isinstance(part, Note) else ""
+    if isinstance(part, Code):
+        return "\n".join(
+            ([part.caption] if part.caption else []) + [f"{SIGNS[line.mark]} {line.text}" for line in part.lines]
+        )
+    if isinstance(part, Fold):
+        inside = "\n".join(_part(one) for one in part.parts)
+        return "\n".join([part.summary, *(f"  {line}".rstrip() for line in inside.splitlines())])
+    return part.text
 
 
 def _table(part: Table) -> str:

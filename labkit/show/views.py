@@ -12,10 +12,11 @@ from labkit.observe.discovery import Group
 from labkit.observe.fields import PrunedAndDefaulted, Refusal
 from labkit.observe.migration import Migration
 from labkit.observe.stored import StoredAndRead
-from labkit.show import cleanup, cost, definition, discovery, fields, migration, render_html, render_text, stored
+from labkit.show import cleanup, cost, definition, discovery, fields, migration, render_html, render_text, stored, trace
 from labkit.show.document import Document
+from labkit.trace.values import Trace
 
-__all__ = ["VIEWS", "document", "html", "text"]
+__all__ = ["VIEWS", "document", "html", "html_document", "page", "text"]
 
 VIEWS: dict[type, Callable[[Any], Document]] = {
     CleanUp: cleanup.document,
@@ -27,7 +28,11 @@ VIEWS: dict[type, Callable[[Any], Document]] = {
     PrunedAndDefaulted: fields.document,
     Refusal: fields.refusal_document,
     StoredAndRead: stored.document,
+    Trace: trace.document,
 }
+
+FULLER: dict[type, Callable[[Any], Document]] = {Trace: trace.full_document}
+"""Views that say more in HTML than in text, where folding keeps it out of the way; they leave nothing out."""
 
 
 def document(value: object) -> Document:
@@ -40,6 +45,12 @@ def document(value: object) -> Document:
     return view(value)
 
 
+def html_document(value: object) -> Document:
+    """What is said of *value* where there is room for all of it. Raises as ``document`` does."""
+    fuller = FULLER.get(type(value))
+    return fuller(value) if fuller is not None else document(value)
+
+
 def text(value: object) -> str:
     """*value* as lines of plain text, without a final newline."""
     return render_text.render(document(value))
@@ -47,4 +58,9 @@ def text(value: object) -> str:
 
 def html(value: object) -> str:
     """*value* as one HTML element that brings its style and no script."""
-    return render_html.render(document(value))
+    return render_html.render(html_document(value))
+
+
+def page(value: object) -> str:
+    """*value* as a whole HTML page that needs nothing else, to be opened from a disk."""
+    return render_html.page(html_document(value))

@@ -9,17 +9,27 @@ spelled so. A field with a default may be absent, and null stands for the empty 
 from __future__ import annotations
 
 import dataclasses
+import enum
 import functools
 import re
 import types
 import typing
-from typing import Any, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from labkit.errors import TraceError
 
-__all__ = ["decode", "encode", "named"]
+__all__ = ["LEFT_OUT", "decode", "encode", "named"]
 
 T = TypeVar("T")
+
+
+class LeftOut(enum.Enum):
+    """The type of ``LEFT_OUT``: what a field holds that is not in the JSON, where null would mean something."""
+
+    LEFT_OUT = "left out"
+
+
+LEFT_OUT: Final = LeftOut.LEFT_OUT
 
 
 def named(json_name: str) -> Any:
@@ -44,10 +54,10 @@ def decode(kind: type[T], raw: object, where: str) -> T:
 
 
 def encode(value: Any) -> Any:
-    """The JSON form of a value of ours; fields that hold ``dataclasses.MISSING`` are left out."""
+    """The JSON form of a value of ours; fields that hold ``LEFT_OUT`` are not in it."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         pairs = ((json_name, getattr(value, name)) for name, json_name, _, _ in _fields(type(value)))
-        return {json_name: encode(one) for json_name, one in pairs if one is not dataclasses.MISSING}
+        return {json_name: encode(one) for json_name, one in pairs if one is not LEFT_OUT}
     return [encode(one) for one in value] if isinstance(value, tuple) else value
 
 

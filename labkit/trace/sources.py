@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from labkit.cluster import Api, CapabilityMissing, Cluster, Etcd
+from labkit.cluster import Api, Cluster, Etcd
 from labkit.cluster.claim import DEFINITIONS
-from labkit.errors import ApiError, BadDocument
+from labkit.errors import ApiError, BadDocument, CapabilityMissing
 
 __all__ = ["Identity", "Source", "Type", "identify", "read", "stored_on", "type_on"]
 

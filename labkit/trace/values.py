@@ -10,12 +10,11 @@ All of it is said by Kubernetes' own libraries in the control plane's program; n
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from labkit.trace.codec import decode, encode, named
+from labkit.trace.codec import LEFT_OUT, decode, encode, named
 
 __all__ = [
     "Added",
@@ -46,9 +45,6 @@ Json: TypeAlias = Any
 Operation: TypeAlias = Literal["create", "update", "read"]
 S = TypeVar("S", bound="Stage")
 
-UNCHANGED: Json = dataclasses.MISSING
-"""Stands for the object of a stage that changed nothing; left out of the JSON."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
@@ -60,11 +56,11 @@ class Stage:
     name: str
     title: str
     source: str
-    object: Json = UNCHANGED
+    object: Json = LEFT_OUT
 
     @property
     def changed(self) -> bool:
-        return self.object is not UNCHANGED
+        return self.object is not LEFT_OUT
 
 
 @dataclass(frozen=True, kw_only=True)

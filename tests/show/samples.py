@@ -12,6 +12,7 @@ from labkit.observe.migration import KeyMoved, Migration
 from labkit.observe.reading import Reading
 from labkit.observe.stored import Read, Stored, StoredAndRead
 from labkit.show.document import Cell, Document, Table
+from labkit.trace.values import Trace
 
 COLIS = "colis.cours.example.com"
 KEYS = "/registry/cours.example.com/colis/ch54"
@@ -154,6 +155,106 @@ CLEANED = CleanUp(
     seconds=5.31,
 )
 
+EVIL = "<script>alert(1)</script>"
+
+SENT = {
+    "apiVersion": "cours.example.com/v1alpha1",
+    "kind": "Colis",
+    "metadata": {"name": "mauvais", "namespace": "ch54"},
+    "spec": {"version": "2.2.1", "api": {"replicas": 0}, "wroker": {"max": 5}, "note": EVIL},
+}
+PRUNED = {**SENT, "spec": {key: value for key, value in SENT["spec"].items() if key != "wroker"}}  # type: ignore[attr-defined]
+FILLED = {**PRUNED, "spec": {**PRUNED["spec"], "worker": {"min": 0, "max": 5}}}  # type: ignore[dict-item]
+
+TRACE = Trace.from_answer(
+    {
+        "verdict": "refused",
+        "reason": "",
+        "status": {"code": 422, "reason": "Invalid", "message": 'Colis.cours.example.com "mauvais" is invalid: …'},
+        "lines": [
+            "spec.api.replicas: Invalid value: 0: spec.api.replicas in body should be greater than or equal to 1"
+        ],
+        "warnings": ['unknown field "spec.wroker"'],
+        "stages": [
+            {
+                "name": "decoding",
+                "title": "decode the request",
+                "source": "a.go: Decode",
+                "object": SENT,
+                "unknown": ["spec.wroker"],
+                "duplicated": ["spec.version"],
+                "errors": [],
+            },
+            {"name": "pruning", "title": "prune", "source": "b.go: P", "object": PRUNED, "paths": ["spec.wroker"]},
+            {
+                "name": "defaulting",
+                "title": "fill in defaults",
+                "source": "c.go: D",
+                "object": FILLED,
+                "added": [{"path": "spec.worker", "value": {"min": 0, "max": 5}}],
+            },
+            {
+                "name": "admission",
+                "title": "mutating admission",
+                "source": "d.go: A",
+                "configured": False,
+                "text": "none configured",
+            },
+            {
+                "name": "validation",
+                "title": "validate",
+                "source": "e.go: V",
+                "errors": [
+                    {
+                        "line": "spec.api.replicas: Invalid value: 0: spec.api.replicas in body should be greater "
+                        "than or equal to 1",
+                        "field": "spec.api.replicas",
+                        "type": "FieldValueInvalid",
+                        "detail": "spec.api.replicas in body should be greater than or equal to 1",
+                        "value": 0,
+                        "forgiven": False,
+                    }
+                ],
+            },
+            {
+                "name": "cel",
+                "title": "run the rules",
+                "source": "f.go: C",
+                "rules": [
+                    {
+                        "path": "spec.worker",
+                        "schemaPath": "spec.worker",
+                        "rule": "self.min <= self.max",
+                        "result": "passed",
+                        "message": "",
+                        "line": "",
+                        "cost": 7,
+                        "skipped": "",
+                        "forgiven": False,
+                    },
+                    {
+                        "path": "spec",
+                        "schemaPath": "spec",
+                        "rule": "self.version >= oldSelf.version",
+                        "result": "skipped",
+                        "message": "",
+                        "line": "",
+                        "cost": 0,
+                        "skipped": "no old value",
+                        "forgiven": False,
+                    },
+                ],
+                "cost": 7,
+                "budget": 10000000,
+            },
+        ],
+        "stored": None,
+        "read": None,
+    }
+)
+
 TABLE = Document("anything", (Table(("a", "b"), ((Cell("1"), Cell("x")),)),))
 
-ALL: tuple[object, ...] = (*(DEFINITION, GROUP, STORED, FIELDS, REFUSED, REFUSAL, MIGRATION, COST, CLEANED, TABLE),)
+ALL: tuple[object, ...] = (
+    *(DEFINITION, GROUP, STORED, FIELDS, REFUSED, REFUSAL, MIGRATION, COST, CLEANED, TRACE, TABLE),
+)

@@ -1,0 +1,109 @@
+"""The path of one object, stage by stage.
+
+The same stages are told three ways. As text they are one table, a line for each thing done, so that a terminal shows
+the whole path at once. As HTML each stage is a fold with the object as it was after it, what changed marked; those
+where something happened are open. The widget (``trace_widget``) shows one such stage at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from labkit.observe.changes import ABSENT, Absent, Json, compact
+from labkit.show.document import Cell, Code, Document, Facts, Fold, Line, Note, Part, Table
+from labkit.show.json_lines import WHOLE, marked
+from labkit.show.trace_stages import Station, stations
+from labkit.trace.values import Cel, Conversion, Trace
+
+__all__ = ["document", "full_document", "pages", "title"]
+
+DONE = {"create": "sent as new", "update": "sent in place of what is stored", "read": "read from etcd"}
+HEADS = ("stage", "field", "what", "detail")
+
+
+def document(value: Trace) -> Document:
+    """One table of all stages, the server's answer, and what is stored and read."""
+    found = stations(value)
+    rows = tuple(row for one in found for row in _grid_rows(one))
+    return Document(title(value), (Table(HEADS, rows), *_outcome(value)))
+
+
+def full_document(value: Trace) -> Document:
+    """Each stage as a fold with the object after it, then the server's answer, and what is stored and read."""
+    found = stations(value)
+    folds = tuple(Fold(heading(one), station_parts(one, only_changes=True), one.mark, bool(one.rows)) for one in found)
+    return Document(title(value), (*folds, *_outcome(value)))
+
+
+def pages(value: Trace) -> tuple[Document, ...]:
+    """Each stage by itself, and the outcome last, for a view that goes from one to the next."""
+    found = stations(value)
+    stages = (Document(heading(one), station_parts(one)) for one in found)
+    return (*stages, Document(f"outcome: {value.verdict}", _outcome(value)))
+
+
+def heading(one: Station) -> str:
+    return f"{one.number} {one.stage.name}: {one.summary}"
+
+
+def title(value: Trace) -> str:
+    """What was traced, and its verdict."""
+    first = next((stage.object for stage in value.stages if isinstance(stage.object, dict)), {})
+    metadata = first.get("metadata") or {}
+    where = f" in {metadata['namespace']}" if metadata.get("namespace") else ""
+    version = str(first.get("apiVersion", "")).rpartition("/")[2]
+    verdict = value.verdict + (f", because {value.reason}" if value.reason else "")
+    named = " ".join(str(word) for word in (first.get("kind"), metadata.get("name")) if word) or "an object"
+    return f"{named}{where}, {version}, {DONE[value.operation]}: {verdict}"
+
+
+def station_parts(one: Station, *, only_changes: bool = False) -> tuple[Part, ...]:
+    """What it did, then the object after it: whole, or *only_changes* with some lines around."""
+    parts: list[Part] = [Note(one.stage.title)]
+    if one.rows:
+        rows = tuple((Cell(r.field, code=True), Cell(r.what, r.mark), Cell(r.detail, code=True)) for r in one.rows)
+        parts.append(Table(HEADS[1:], rows))
+    if one.before is ABSENT or one.before != one.after:
+        parts.append(Code(_object_lines(one.before, one.after, only_changes), caption="the object after it"))
+    else:
+        parts.append(Note("the object is as it was"))
+    parts.append(Facts((("done by", Cell(one.stage.source, "quiet", code=True)),)))
+    return tuple(parts)
+
+
+def _grid_rows(one: Station) -> Iterator[tuple[Cell, ...]]:
+    name = f"{one.number} {one.stage.name}"
+    if not one.rows or isinstance(one.stage, Cel | Conversion):
+        yield (Cell(name), Cell(""), Cell(""), Cell(one.summary))
+        name = ""
+    for row in one.rows:
+        yield (Cell(name), Cell(row.field, code=True), Cell(row.what, row.mark), Cell(row.detail, code=True))
+        name = ""
+
+
+def _outcome(value: Trace) -> tuple[Part, ...]:
+    parts: list[Part] = [Note(f"Warning: {warning}") for warning in value.warnings]
+    if value.verdict == "refused":
+        status = value.status or {}
+        answer = f"{status.get('code', '')} {status.get('reason', '')}".strip()
+        parts.append(Code(tuple(Line(line) for line in value.lines), caption=f"the server's answer: {answer}"))
+    pairs = [
+        (name, Cell(compact(_shown(held)), code=True))
+        for name, held in (("in etcd", value.stored), ("read", value.read))
+        if held is not None
+    ]
+    return (*parts, Facts(tuple(pairs))) if pairs else tuple(parts)
+
+
+def _object_lines(before: Json | Absent, after: Json, only_changes: bool) -> tuple[Line, ...]:
+    if before is ABSENT:
+        return marked(ABSENT, _shown(after))
+    return marked(_shown(before), _shown(after), whole_up_to=0 if only_changes else WHOLE)
+
+
+def _shown(held: Json) -> Json:
+    """Without metadata.managedFields, which is long and no part of what is traced."""
+    metadata = held.get("metadata") if isinstance(held, dict) else None
+    if not isinstance(metadata, dict) or "managedFields" not in metadata:
+        return held
+    return {**held, "metadata": {key: one for key, one in metadata.items() if key != "managedFields"}}

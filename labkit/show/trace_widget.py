@@ -1,0 +1,57 @@
+"""A trace to walk through: back, forward, one stage at a time.
+
+Twelve stages below each other are a document; a class wants to look at one and guess the next. The controls are a
+native list and two buttons, so that Tab, Enter and the arrow keys do all of it. Each has its name in text; where
+one has got to is said aloud by screen readers. This module is the only one of the views that needs ipywidgets; it
+draws nothing itself: a page is the HTML of the document that says it (``trace.pages``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ipywidgets as widgets
+
+from labkit.show import render_html, trace
+from labkit.show.document import Document
+from labkit.trace.values import Trace
+
+__all__ = ["VIEW", "mimebundle", "widget"]
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+def mimebundle(value: Trace) -> dict[str, Any]:
+    """The widget's own part of an output; the text and the HTML come with it from the other views."""
+    return {VIEW: widget(value)._repr_mimebundle_()[VIEW]}
+
+
+def widget(value: Trace) -> widgets.VBox:
+    """The pages of *value*: a list of the stages, two buttons, the heading and the body of the one chosen."""
+    pages = trace.pages(value)
+    chosen = widgets.Dropdown(
+        options=[(page.title, place) for place, page in enumerate(pages)],
+        value=0,
+        description="stage",
+        layout=widgets.Layout(flex="1 1 20em", min_width="14em", width="auto"),
+    )
+    back = widgets.Button(description="back", icon="arrow-left", tooltip="to the stage before")
+    forward = widgets.Button(description="forward", icon="arrow-right", tooltip="to the next stage")
+    heading, body = widgets.HTML(), widgets.HTML()
+
+    def show(place: int) -> None:
+        page = pages[place]
+        where = f"{place + 1} of {len(pages)}: {page.title}"
+        heading.value = render_html.render(Document(where), announced=True)
+        body.value = render_html.render(Document("", page.parts))
+
+    def go(steps: int) -> None:
+        chosen.value = min(max(chosen.value + steps, 0), len(pages) - 1)
+
+    chosen.observe(lambda change: show(change["new"]), "value")
+    back.on_click(lambda _: go(-1))
+    forward.on_click(lambda _: go(+1))
+    show(0)
+    controls = widgets.HBox([back, forward, chosen], layout=widgets.Layout(flex_flow="row wrap"))
+    title = widgets.HTML(render_html.render(Document(trace.title(value))))
+    return widgets.VBox([title, controls, heading, body])
