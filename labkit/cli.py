@@ -8,6 +8,7 @@ never as a traceback.
 from __future__ import annotations
 
 import io
+import json
 import os
 import shlex
 import sys
@@ -102,6 +103,52 @@ def lab() -> None:
     from labkit.machine.jupyter import open_lab
 
     sys.exit(open_lab(progress=_say))
+
+
+# -- definitions -----------------------------------------------------------------------------------------------------
+
+
+@cli.command()
+@click.argument("obj", metavar="OBJECT", type=click.Path(path_type=Path))
+@click.option("--crd", type=click.Path(path_type=Path), metavar="FILE", help="The definition.")
+@click.option("--old", type=click.Path(path_type=Path), metavar="FILE", help="What lies in etcd: OBJECT replaces it.")
+@click.option("--stored", is_flag=True, help="OBJECT is what lies in etcd: only reading it is traced.")
+@click.option("--version", "read_version", metavar="V", help="Read it back in this version (default: OBJECT's own).")
+@click.option("--validate", type=click.Choice(["strict", "warn", "ignore"]), default="strict", show_default=True,
+              help="What to do about unknown fields, as kubectl has it.")  # fmt: skip
+@click.option("--from-cluster", is_flag=True, help="Take from a cluster what --crd and --old do not give.")
+@cluster_option
+@click.option("-o", "form", type=click.Choice(["text", "json", "html"]), default="text", show_default=True)
+def trace(  # noqa: PLR0913  (the options of the command line)
+    *, obj: Path, crd: Path | None, old: Path | None, stored: bool, read_version: str | None, validate: str,
+    from_cluster: bool, spelled: str | None, form: str,
+) -> None:  # fmt: skip
+    """Show what the API server does to OBJECT (a file, or - for standard input), stage by stage, down to etcd.
+
+    Nothing is sent to a cluster. Exit code 0: accepted; 1: refused, or unknown (the trace stops at a webhook).
+    """
+    from labkit.show import views
+    from labkit.trace import engine, sources
+
+    if crd is None and not from_cluster:
+        raise click.UsageError("give the definition with --crd, or --from-cluster to take it from a cluster")
+    if stored and old is not None:
+        raise click.UsageError("--stored traces a read, which --old has no part in")
+    given = sources.read(obj)
+    definition, lying = (sources.read(path) if path is not None else None for path in (crd, old))
+    if from_cluster:
+        found, there = sources.live(_attached(spelled), given, namespace="default")
+        definition, lying = definition or found.definition, lying or (None if stored else there)
+    assert definition is not None  # noqa: S101  (one of the two options gave it)
+    traced = engine().trace(
+        definition, given, old=lying, operation="read" if stored else None, read_version=read_version,
+        field_validation=validate.capitalize(),
+    )  # fmt: skip
+    if form == "json":
+        click.echo(json.dumps(traced.to_json(), indent=2, ensure_ascii=False))
+    else:
+        click.echo(views.page(traced) if form == "html" else views.text(traced), nl=form == "text")
+    sys.exit(0 if traced.verdict == "accepted" else 1)
 
 
 # -- clusters --------------------------------------------------------------------------------------------------------

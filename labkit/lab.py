@@ -24,7 +24,7 @@ from labkit.cluster.base import Progress
 from labkit.cluster.kubectl import diagnose, environment, forget_discovery
 from labkit.course import manifests, notebook
 from labkit.course.begin import begin as begin_section
-from labkit.errors import ManifestError
+from labkit.errors import ApiError, ManifestError
 
 if TYPE_CHECKING:
     from labkit.cluster import ClusterInfo
@@ -36,8 +36,12 @@ if TYPE_CHECKING:
     from labkit.observe.fields import PrunedAndDefaulted
     from labkit.observe.migration import Migration
     from labkit.observe.stored import StoredAndRead
+    from labkit.trace import Source, Trace
 
 __all__ = ["Lab", "begin", "resume"]
+
+Given = str | Mapping[str, Any]
+"""An object: the path of its file ("crd/…"), or the object itself."""
 
 Stdin = str | Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
 
@@ -213,6 +217,63 @@ class Lab:
         from labkit.observe import cleanup
 
         return cleanup.clean_up(self.cluster, _patient(), names=self._claimed)
+
+    # -- the path of an object: a value that shows itself as a walk through its stages --------------------------------
+
+    def trace(  # noqa: PLR0913  (a write has these parts)
+        self,
+        obj: Given,
+        crd: Given | None = None,
+        old: Given | None = None,
+        *,
+        version: str | None = None,
+        validate: str = "Strict",
+        as_new: bool = False,
+    ) -> Trace:
+        """What the server would do to *obj* on its way to etcd, stage by stage; nothing is sent to the cluster.
+
+        *crd* is its definition, by default the one on the cluster; *old* what lies in etcd, by default what lies there
+        (*as_new*: nothing). *version* is the version it is read back in. Raises TraceError, ApiError, ToolMissing.
+        """
+        from labkit.trace import engine
+
+        given = self._source(obj, "the object")
+        definition, there = self._live(given, crd)
+        lying = self._source(old, "the old object") if old is not None else None if as_new else there
+        return engine().trace(definition, given, old=lying, read_version=version, field_validation=validate)
+
+    def trace_read(
+        self, plural: str, name: str, namespace: str = "ch54", *, version: str | None = None, crd: Given | None = None
+    ) -> Trace:
+        """What the server does to an object on its way out of etcd, read in *version* (by default as it is stored).
+
+        With *crd* as if the definition were that one. Raises CapabilityMissing where etcd cannot be read, ApiError
+        with code 404 where the type or the object is not.
+        """
+        from labkit.trace import engine, sources
+
+        found = sources.type_on(self.cluster, "", plural)
+        lying = sources.in_etcd(self.cluster, found, namespace, name)
+        definition = self._source(crd, "the definition") if crd is not None else found.definition
+        return engine().trace(definition, lying, operation="read", read_version=version)
+
+    def _live(self, given: Source, crd: Given | None) -> tuple[Source, Source | None]:
+        """The definition (*crd*, else the cluster's), and the object that lies on the cluster, if it does."""
+        from labkit.trace import sources
+
+        definition = self._source(crd, "the definition") if crd is not None else None
+        try:
+            found, there = sources.live(self.cluster, given, namespace="ch54")
+        except ApiError as error:
+            if definition is None or error.code != 404:
+                raise
+            return definition, None
+        return definition or found.definition, there
+
+    def _source(self, given: Given, name: str) -> Source:
+        from labkit.trace import Source, sources
+
+        return sources.read(self.root / given, given) if isinstance(given, str) else Source.of(name, given)
 
     # -- printing -----------------------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from labkit.cluster import Api, Cluster, Etcd
 from labkit.cluster.claim import DEFINITIONS
 from labkit.errors import ApiError, BadDocument, CapabilityMissing
 
-__all__ = ["Identity", "Source", "Type", "identify", "read", "stored_on", "type_on"]
+__all__ = ["Identity", "Source", "Type", "identify", "in_etcd", "live", "read", "stored_on", "type_on"]
 
 _NEXT_ACT = "give a file that holds one object, in YAML or JSON"
 
@@ -39,9 +39,9 @@ class Source:
             raise BadDocument(f"{name}: no object of JSON", evidence=str(error)) from error
 
 
-def read(path: Path) -> Source:
-    """A file's text; ``-`` is standard input. Raises BadDocument that names the file."""
-    name = "standard input" if str(path) == "-" else str(path)
+def read(path: Path, name: str = "") -> Source:
+    """A file's text, called *name* (by default its path); ``-`` is standard input. Raises BadDocument by that name."""
+    name = "standard input" if str(path) == "-" else name or str(path)
     try:
         raw = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
         text = raw.decode("utf-8-sig")
@@ -133,11 +133,38 @@ def type_on(cluster: Cluster, group: str, kind: str) -> Type:
 
 def stored_on(cluster: Cluster, found: Type, namespace: str, name: str) -> Source | None:
     """The object as it lies in etcd, else as the API gives it in the version stored; None where there is none."""
-    key = found.key(namespace, name)
     try:
-        kvs = Etcd(cluster).get(key).kvs
+        return in_etcd(cluster, found, namespace, name)
     except CapabilityMissing:
         with Api(cluster) as api:
             given = api.get(found.path(namespace, name))
         return Source.of(f"{found.plural}/{name} as the API gives it", given) if given else None
-    return Source(f"{key} in etcd", kvs[0].value.decode("utf-8", "replace")) if kvs else None
+    except ApiError as error:
+        if error.code != 404:
+            raise
+        return None
+
+
+def in_etcd(cluster: Cluster, found: Type, namespace: str, name: str) -> Source:
+    """The object as it lies in etcd. Raises CapabilityMissing where that cannot be read, ApiError with code 404."""
+    key = found.key(namespace, name)
+    kvs = Etcd(cluster).get(key).kvs
+    if not kvs:
+        raise ApiError(
+            f"no {found.plural} {name}" + (f" in namespace {namespace}" if found.namespaced else ""),
+            code=404,
+            reason="NotFound",
+            evidence=f"etcd has no key {key}",
+            next_act="apply the object first",
+        )
+    return Source(f"{key} in etcd", kvs[0].value.decode("utf-8", "replace"))
+
+
+def live(cluster: Cluster, source: Source, *, namespace: str) -> tuple[Type, Source | None]:
+    """What a cluster has of an object: its type, and the object as it lies there, None where there is none.
+
+    *namespace* is where to look for an object that names none. Raises BadDocument, ApiError with code 404.
+    """
+    called = identify(source)
+    found = type_on(cluster, called.group, called.kind)
+    return found, stored_on(cluster, found, called.namespace or namespace, called.name) if called.name else None
