@@ -46,7 +46,7 @@ def _walk(old: Json | Absent, new: Json | Absent, indent: str, head: str, tail: 
         for index, (one, other) in enumerate(zip(old, new, strict=True)):
             yield from _walk(one, other, f"{indent}  ", "", "," if index < len(new) - 1 else "")
         yield Line(f"{indent}]{tail}")
-    elif type(old) is type(new) and old == new:
+    elif old == new and isinstance(old, bool) is isinstance(new, bool):
         yield from _all(new, indent, head, tail, "")
     else:
         if old is not ABSENT:

@@ -32,7 +32,7 @@ def full_document(value: Trace) -> Document:
     """Each stage as a fold with the object after it, then the server's answer, and what is stored and read."""
     found = stations(value)
     folds = tuple(Fold(heading(one), station_parts(one, only_changes=True), one.mark, bool(one.rows)) for one in found)
-    return Document(title(value), (*folds, *_outcome(value)))
+    return Document(title(value), (Note("stage by stage, the object after each:"), *folds, *_outcome(value)))
 
 
 def pages(value: Trace) -> tuple[Document, ...]:

@@ -14,7 +14,7 @@ import labkit.observe
 from labkit.observe.definition import Condition
 from labkit.observe.migration import KeyMoved
 from labkit.show import views
-from labkit.show.document import Document, Facts, Note
+from labkit.show.document import Code, Document, Facts, Fold, Note
 
 from . import samples
 from .test_render_html import read
@@ -28,6 +28,10 @@ def words(document: Document) -> list[str]:
             found.append(part.text)
         elif isinstance(part, Facts):
             found += [text for name, value in part.pairs for text in (name, value.text)]
+        elif isinstance(part, Code):
+            found += [part.caption, *(line.text for line in part.lines)]
+        elif isinstance(part, Fold):
+            found += [part.summary, *words(Document("", part.parts))]
         else:
             found += [*part.columns, *(cell.text for row in part.rows for cell in row)]
     return found
