@@ -1,303 +1,378 @@
 """What the API server refuses about the structure of a schema, found before it is sent.
 
-The rules and texts are those of apiextensions-apiserver 1.37 (``pkg/apiserver/schema`` and ``pkg/apis/apiextensions``):
-each node says its type, arrays have items, lists of type map have keys that are there, patterns are RE2, defaults fit.
-Rules in CEL are only looked at as text; whether they compile, and what they cost, is the server's to say.
+The rules and texts are those of apiextensions-apiserver 1.37 (``pkg/apiserver/schema``: validation.go, complete.go;
+``pkg/apis/apiextensions/validation/validation.go``): each node says its type, logic (anyOf, not …) adds no structure,
+arrays have items, lists of type map have keys that are there, patterns are RE2, defaults fit. Rules in CEL are only
+looked at as text; whether they compile, and what they cost, is the server's to say.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from labkit.resources.default_checks import default_problems, invalid, unsupported
 from labkit.resources.patterns import PatternError, PatternUnknown, compile_pattern
 
-__all__ = ["schema_problems"]
+__all__ = ["field_at", "schema_problems"]
 
 Found = Iterator[tuple[str, str]]  # the server's path and text
 
 TYPES = ("array", "boolean", "integer", "number", "object", "string")
 REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
-_FORBIDDEN = ("$ref", "definitions", "dependencies", "patternProperties", "additionalItems", "id")
-_ROOT_META = ("name", "generateName")
-_PYTHON_TYPES: dict[str, Callable[[Any], bool]] = {
-    "array": lambda value: isinstance(value, list),
-    "boolean": lambda value: isinstance(value, bool),
-    "integer": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool) and value == int(value),
-    "number": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
-    "object": lambda value: isinstance(value, dict),
-    "string": lambda value: isinstance(value, str),
+EMBEDDED = "x-kubernetes-embedded-resource"
+EITHER = "x-kubernetes-int-or-string"
+RULES = "x-kubernetes-validations"
+KEYS = "x-kubernetes-list-map-keys"
+_INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
+_ENVELOPE = ("apiVersion", "kind", "metadata")
+_UNSUPPORTED = ("id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref")
+_JUNCTORS = ("anyOf", "allOf", "oneOf")
+# What may stand at the root where status is a subresource: its part of the schema is taken out and used alone.
+_AT_ROOT = {
+    *("description", "type", "format", "title", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum"),
+    *("maxLength", "minLength", "pattern", "maxItems", "minItems", "uniqueItems", "multipleOf", "required", "items"),
+    *("properties", "externalDocs", "example", PRESERVE, RULES),
 }
+_PLACES = {"root": "at the root", "items": "for specified array items", "field": "for specified object fields"}
+# What logic must not say, and how the server puts it.
+_NOT_IN_LOGIC = {
+    "type": "empty",
+    "default": "undefined",
+    "title": "empty",
+    "description": "empty",
+    "nullable": "false",
+    PRESERVE: "false",
+    EMBEDDED: "false",
+    EITHER: "false",
+    KEYS: "empty",
+    "x-kubernetes-list-type": "undefined",
+    "x-kubernetes-map-type": "undefined",
+    RULES: "empty",
+}
+_STEP = re.compile(r"'(?:[^'\\]|\\.)*'|[.\[\]]|[^.\[\]']+")
 
 
-def schema_problems(schema: Mapping[str, Any], base: str) -> Found:
-    """Every structural problem of the root *schema*, whose path on the server is *base*."""
-    if schema.get("type") != "object":
-        text = (
-            "Required value: must not be empty at the root"
-            if not schema.get("type")
-            else _invalid(schema["type"], "must be object at the root")
-        )
-        yield f"{base}.type", text
+def schema_problems(schema: Mapping[str, Any], base: str, *, status: bool = False) -> Found:
+    """Every structural problem of the root *schema*, whose path on the server is *base*.
+
+    *status* tells whether the version has status as a subresource, which narrows what may stand at the root.
+    """
+    if status:
+        yield from _narrow_root(schema, base)
     if schema.get("nullable"):
         yield f"{base}.nullable", "Forbidden: nullable cannot be true at the root"
-    if "additionalProperties" in schema:
-        yield f"{base}.additionalProperties", "Forbidden: must not be used at the root"
-    metadata = (schema.get("properties") or {}).get("metadata")
-    if isinstance(metadata, Mapping):
-        extra = set(metadata.get("properties") or ()) - set(_ROOT_META)
-        if extra or set(metadata) - {"type", "properties", "description", "required"}:
-            text = "must not specify anything other than name and generateName, but metadata is implicitly specified"
-            yield f"{base}.properties[metadata]", f"Forbidden: {text}"
-    yield from _node(schema, base, "root")
+    validity = list(_validity(schema, base, root=True))
+    unread = next((why for node in _all_nodes(schema) if (why := _unread(node))), "")
+    if not unread:
+        structure = [*_structure(schema, base, "root"), *_completeness(schema, schema, base, base)]
+        yield from structure or default_problems(schema, base)
+    elif not validity:
+        yield base, invalid("", unread)
+    yield from validity
 
 
-def _node(node: Mapping[str, Any], path: str, place: str) -> Found:
-    pending: list[tuple[Any, str, str]] = [(node, path, place)]
-    while pending:
-        node, path, place = pending.pop()
-        if not isinstance(node, Mapping):
-            continue
-        yield from _type(node, path, place)
-        yield from _keywords(node, path)
-        yield from _lists(node, path)
-        yield from _rules(node, path)
-        if "default" in node:
-            yield from _default(node["default"], node, path)
-        properties = node.get("properties") or {}
-        children = [
-            (child, f"{path}.properties[{key}]", "for specified object fields") for key, child in properties.items()
-        ]
-        if "items" in node:
-            children.append((node["items"], f"{path}.items", "for specified array items"))
-        if isinstance(node.get("additionalProperties"), Mapping):
-            children.append(
-                (node["additionalProperties"], f"{path}.additionalProperties", "for specified object fields")
-            )
-        pending.extend(reversed(children))
+def _narrow_root(schema: Mapping[str, Any], base: str) -> Found:
+    if schema.get("type") != "object":
+        text = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
+        yield f"{base}.type", invalid(schema.get("type", ""), text)
+    elif other := next((key for key in schema if key not in _AT_ROOT and (schema[key] or key == "default")), ""):
+        text = f"'{other}' is not allowed at the root of the schema if the status subresource is enabled"
+        yield base, f"Invalid value: {text}"
 
 
-def _type(node: Mapping[str, Any], path: str, place: str) -> Found:
-    kind = node.get("type")
-    loose = node.get("x-kubernetes-int-or-string") is True or node.get(PRESERVE) is True
-    if not kind and not loose and place != "root":
-        yield f"{path}.type", f"Required value: must not be empty {place}"
-    elif kind and kind not in TYPES:
-        yield f"{path}.type", _unsupported(kind, TYPES)
-    if kind == "array" and not isinstance(node.get("items"), Mapping):
-        yield f"{path}.items", "Required value: must be specified"
-    if node.get("x-kubernetes-int-or-string") is True and node.get(PRESERVE) is True:
-        yield f"{path}.{PRESERVE}", _invalid(True, "must be false if x-kubernetes-int-or-string is true")
+def _unread(node: Mapping[str, Any]) -> str:
+    """Why the server cannot read a node as structure at all."""
+    for key in ("id", "$schema", "$ref", "patternProperties", "dependencies", "definitions"):
+        if node.get(key):
+            return f"OpenAPIV3Schema '{key.removeprefix('$') if key == '$schema' else key}' is not supported"
+    if "additionalItems" in node:
+        return "OpenAPIV3Schema 'additionalItems' is not supported"
     if node.get(PRESERVE) is False:
-        yield f"{path}.{PRESERVE}", _invalid(False, "must be true or undefined")
-    if node.get("x-kubernetes-embedded-resource") is True:
-        if kind != "object":
-            yield f"{path}.type", _invalid(kind or "", "must be object if x-kubernetes-embedded-resource is true")
-        if not node.get("properties") and node.get(PRESERVE) is not True:
-            text = f"must not be empty if x-kubernetes-embedded-resource is true without {PRESERVE}"
-            yield f"{path}.properties", f"Required value: {text}"
+        return f"internal error: '{PRESERVE}' must be true or undefined"
+    return "OpenAPIV3Schema 'items' must be a schema, but is an array" if isinstance(node.get("items"), list) else ""
 
 
-def _keywords(node: Mapping[str, Any], path: str) -> Found:
-    for keyword in _FORBIDDEN:
-        if node.get(keyword):
-            yield f"{path}.{keyword}", f"Forbidden: {keyword} is not supported"
-    if node.get("uniqueItems"):
-        text = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
-        yield f"{path}.uniqueItems", f"Forbidden: {text}"
-    if node.get("properties") and node.get("additionalProperties"):
-        yield f"{path}.additionalProperties", "Forbidden: additionalProperties and properties are mutual exclusive"
+def _below(node: Mapping[str, Any], path: str) -> Iterator[tuple[Mapping[str, Any], str, str]]:
+    """The structural children of a node: schema, path, and the keyword they stand under."""
+    for key in ("items", "additionalProperties"):
+        if isinstance(node.get(key), Mapping):
+            yield node[key], f"{path}.{key}", "items" if key == "items" else "field"
+    for key, child in (node.get("properties") or {}).items():
+        if isinstance(child, Mapping):
+            yield child, f"{path}.properties[{key}]", "field"
+
+
+def _logic(node: Mapping[str, Any], path: str) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """The schemas that logic combines: not, and the elements of anyOf, allOf, oneOf."""
+    if isinstance(node.get("not"), Mapping):
+        yield node["not"], f"{path}.not"
+    for junctor in _JUNCTORS:
+        for number, one in enumerate(node.get(junctor) or ()):
+            if isinstance(one, Mapping):
+                yield one, f"{path}.{junctor}[{number}]"
+
+
+def _all_nodes(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    pending = [schema]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending += [one[0] for one in _below(node, "")] + [one[0] for one in _logic(node, "")]
+
+
+def _structure(node: Mapping[str, Any], path: str, place: str) -> Found:
+    """validateStructuralInvariants."""
+    kind, embedded = node.get("type") or "", node.get(EMBEDDED) is True
+    loose = node.get(EITHER) is True or node.get(PRESERVE) is True
+    if kind == "array" and "items" not in node:
+        yield f"{path}.items", "Required value: must be specified"
+    for child, at, below in _below(node, path):
+        yield from _structure(child, at, below)
+    if place == "root" and "additionalProperties" in node:
+        yield f"{path}.additionalProperties", "Forbidden: must not be used at the root"
+    for keyword in (PRESERVE, EMBEDDED):
+        if node.get(EITHER) is True and node.get(keyword) is True:
+            yield f"{path}.{keyword}", invalid(True, f"must be false if {EITHER} is true")
+    yield from _values(node, path)
+    if embedded and kind != "object":
+        text = f"must be object if {EMBEDDED} is true"
+        yield f"{path}.type", invalid(kind, text) if kind else f"Required value: {text}"
+    elif not kind and not loose:
+        yield f"{path}.type", f"Required value: must not be empty {_PLACES[place]}"
+    if embedded and "additionalProperties" in node:
+        yield f"{path}.additionalProperties", f"Forbidden: must not be used if {EMBEDDED} is set"
+    if place == "root" and kind and kind != "object":
+        yield f"{path}.type", invalid(kind, "must be object at the root")
+    if place == "root" or embedded:
+        yield from _envelope(node.get("properties") or {}, path, root=place == "root")
+    if embedded and node.get(PRESERVE) is not True and not node.get("properties"):
+        yield f"{path}.properties", f"Required value: must not be empty if {EMBEDDED} is true without {PRESERVE}"
+
+
+def _envelope(properties: Mapping[str, Any], path: str, *, root: bool) -> Found:
+    for key, kind in (("kind", "string"), ("apiVersion", "string"), ("metadata", "object")):
+        one = properties.get(key)
+        if isinstance(one, Mapping) and one.get("type") != kind:
+            yield f"{path}.properties[{key}].type", invalid(one.get("type") or "", f"must be {kind}")
+    metadata = properties.get("metadata")
+    if root and isinstance(metadata, Mapping):
+        only = set(metadata.get("properties") or ()) <= {"name", "generateName"}
+        if not only or any(value for key, value in metadata.items() if key not in ("type", "properties", "default")):
+            text = "must not specify anything other than name and generateName, but metadata is implicitly specified"
+            yield f"{path}.properties[metadata]", f"Forbidden: {text}"
+
+
+def _values(node: Mapping[str, Any], path: str, *, skip: bool = False) -> Found:
+    """validateValueValidation; *skip* leaves out the anyOf of an int-or-string inside allOf."""
+    first = (node.get("allOf") or [{}])[0]
+    for one, at in _logic(node, path):
+        if at.startswith(f"{path}.anyOf[") and (skip or node["anyOf"] == _INT_OR_STRING):
+            continue
+        either = one is first and isinstance(first, Mapping) and first.get("anyOf") == _INT_OR_STRING
+        yield from _nested(one, at, skip=either)
     pattern = node.get("pattern")
     if isinstance(pattern, str):
         try:
             compile_pattern(pattern)
         except PatternError as reason:
-            yield f"{path}.pattern", _invalid(pattern, f"must be a valid regular expression, but isn't: {reason}")
+            yield f"{path}.pattern", invalid(pattern, f"must be a valid regular expression, but isn't: {reason}")
         except PatternUnknown:
             pass
 
 
+def _nested(node: Mapping[str, Any], path: str, *, skip: bool = False) -> Found:
+    """validateNestedValueValidation: logic restricts values, and must not say anything about structure."""
+    yield from _values(node, path, skip=skip)
+    for child, at, _ in _below(node, path):
+        if not at.endswith(".additionalProperties"):
+            yield from _nested(child, at)
+    for keyword, what in _NOT_IN_LOGIC.items():
+        if node.get(keyword) or (what == "undefined" and node.get(keyword) is not None):
+            yield f"{path}.{keyword}", f"Forbidden: must be {what} to be structural"
+    if node.get("additionalProperties") not in (None, False):
+        yield f"{path}.additionalProperties", "Forbidden: must be undefined to be structural"
+    if "metadata" in (node.get("properties") or {}):
+        yield f"{path}.properties[metadata]", "Forbidden: must not be specified in a nested context"
+
+
+def _completeness(node: Mapping[str, Any], whole: Any, at: str, said: str) -> Found:
+    """What logic speaks of must be there outside of logic: validateValueValidationCompleteness."""
+    for one, path in _logic(node, said):
+        yield from _specified(one, whole, at, path)
+
+
+def _specified(node: Mapping[str, Any], whole: Any, at: str, said: str) -> Found:
+    if not isinstance(whole, Mapping):
+        yield at, f"Required value: because it is defined in {said}"
+        return
+    yield from _completeness(node, whole, at, said)
+    if isinstance(node.get("items"), Mapping):
+        yield from _specified(node["items"], whole.get("items"), f"{at}.items", f"{said}.items")
+    for key, child in (node.get("properties") or {}).items():
+        there = (whole.get("properties") or {}).get(key)
+        yield from _specified(child, there, f"{at}.properties[{key}]", f"{said}.properties[{key}]")
+
+
+def _validity(  # noqa: PLR0912  (one question after the other, as the server asks them)
+    node: Mapping[str, Any], path: str, *, root: bool = False, meta: bool = False, no_default: str = ""
+) -> Found:
+    """ValidateCustomResourceDefinitionOpenAPISchema. *meta*: inside metadata; *no_default*: where none may be."""
+    kind = node.get("type") or ""
+    if kind and kind not in TYPES:
+        yield f"{path}.type", unsupported(kind, TYPES)
+    if kind == "null":
+        yield f"{path}.type", "Forbidden: type cannot be set to null, use nullable as an alternative"
+    if no_default and node.get("default") is not None:
+        yield f"{path}.default", f"Forbidden: must not be set {no_default}"
+    for keyword in _UNSUPPORTED:
+        if node.get(keyword) or (keyword in ("additionalItems", "dependencies", "$ref") and keyword in node):
+            yield f"{path}.{keyword}", f"Forbidden: {keyword} is not supported"
+    if isinstance(node.get("items"), list):
+        yield f"{path}.items", "Forbidden: items must be a schema object and not an array"
+    if meta and node.get(EMBEDDED) is True:
+        yield f"{path}.{EMBEDDED}", "Forbidden: must not be used inside of resource meta"
+    if node.get("uniqueItems"):
+        text = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
+        yield f"{path}.uniqueItems", f"Forbidden: {text}"
+    if node.get("properties") and node.get("additionalProperties", True) is not True:
+        yield f"{path}.additionalProperties", "Forbidden: additionalProperties and properties are mutual exclusive"
+    for child, at, _ in _below(node, path):
+        forbidden = no_default
+        if meta and at.endswith(".additionalProperties"):
+            forbidden = "inside additionalProperties applying to object metadata"
+        key = at[len(path) + len(".properties[") : -1] if at.endswith("]") else ""
+        inside = key in _ENVELOPE and (root or node.get(EMBEDDED) is True)
+        forbidden = f"in top-level {key}" if inside and root else forbidden
+        yield from _validity(child, at, meta=meta or inside, no_default=forbidden)
+    for child, at in _logic(node, path):
+        yield from _validity(child, at, meta=meta, no_default=no_default)
+    if node.get(PRESERVE) is False:
+        yield f"{path}.{PRESERVE}", invalid(False, "must be true or undefined")
+    yield from _lists(node, path)
+    yield from _rules(node, path)
+
+
 def _lists(node: Mapping[str, Any], path: str) -> Found:
-    kind = node.get("x-kubernetes-list-type")
-    keys = node.get("x-kubernetes-list-map-keys")
-    if kind is not None and node.get("type") != "array":
-        yield f"{path}.type", _invalid(node.get("type") or "", "must be array if x-kubernetes-list-type is set")
-    if kind is not None and kind not in ("atomic", "set", "map"):
-        yield f"{path}.x-kubernetes-list-type", _unsupported(kind, ("atomic", "map", "set"))
-    if keys and kind != "map":
-        text = "must be map if x-kubernetes-list-map-keys is non-empty"
-        yield f"{path}.x-kubernetes-list-type", f"Required value: {text}" if kind is None else _invalid(kind, text)
+    kind, list_type, keys = node.get("type") or "", node.get("x-kubernetes-list-type"), node.get(KEYS)
     map_type = node.get("x-kubernetes-map-type")
+    items = node.get("items")
+    for keyword, needed, value in (("map", "object", map_type), ("list", "array", list_type)):
+        if value is not None and kind != needed:
+            text = f"must be {needed} if x-kubernetes-{keyword}-type is specified"
+            yield f"{path}.type", invalid(kind, text) if kind else f"Required value: {text}"
     if map_type is not None and map_type not in ("atomic", "granular"):
-        yield f"{path}.x-kubernetes-map-type", _unsupported(map_type, ("atomic", "granular"))
-    if map_type is not None and node.get("type") != "object":
-        yield f"{path}.type", _invalid(node.get("type") or "", "must be object if x-kubernetes-map-type is specified")
-    if kind == "map":
-        yield from _map_keys(node, keys, path)
-
-
-def _map_keys(node: Mapping[str, Any], keys: Any, path: str) -> Found:
-    items = node.get("items") if isinstance(node.get("items"), Mapping) else {}
-    assert isinstance(items, Mapping)  # noqa: S101  (decided on the line above)
-    if not keys:
-        yield f"{path}.x-kubernetes-list-map-keys", "Required value: must not be empty if x-kubernetes-list-type is map"
-    if items.get("type") != "object":
+        yield f"{path}.x-kubernetes-map-type", unsupported(map_type, ("atomic", "granular"))
+    if list_type is not None and list_type not in ("atomic", "set", "map"):
+        yield f"{path}.x-kubernetes-list-type", unsupported(list_type, ("atomic", "set", "map"))
+    if keys and list_type != "map":
+        text = f"must be map if {KEYS} is non-empty"
         yield (
-            f"{path}.items.type",
-            _invalid(items.get("type") or "", "must be object if parent array's x-kubernetes-list-type is map"),
+            f"{path}.x-kubernetes-list-type",
+            f"Required value: {text}" if list_type is None else invalid(list_type, text),
         )
+    if isinstance(items, Mapping) and list_type == "set" and kind == "array":
+        for of, keyword in (("array", "x-kubernetes-list-type"), ("object", "x-kubernetes-map-type")):
+            if items.get("type") == of and items.get(keyword, "atomic" if of == "array" else None) != "atomic":
+                text = "must be atomic as item of a list with x-kubernetes-list-type=set"
+                yield f"{path}.items.{keyword}", invalid(items.get("x-kubernetes-list-type"), text)
+    if isinstance(items, Mapping) and list_type in ("set", "map") and items.get("nullable"):
+        yield f"{path}.items.nullable", f"Forbidden: cannot be nullable when x-kubernetes-list-type is {list_type}"
+    if list_type == "map":
+        yield from _map_keys(items, keys or [], path)
+
+
+def _map_keys(items: Any, keys: list[Any], path: str) -> Found:
+    if not keys:
+        yield f"{path}.{KEYS}", "Required value: must not be empty if x-kubernetes-list-type is map"
+    if not isinstance(items, Mapping):
+        if items is None:
+            yield f"{path}.items", "Required value: must have a schema if x-kubernetes-list-type is map"
+        return
+    if items.get("type") != "object":
+        text = "must be object if parent array's x-kubernetes-list-type is map"
+        yield f"{path}.items.type", invalid(items.get("type") or "", text)
     properties = items.get("properties") or {}
-    seen = set()
-    for number, key in enumerate(keys or ()):
-        at = f"{path}.x-kubernetes-list-map-keys[{number}]"
-        if key in seen:
-            yield at, f"Duplicate value: {json.dumps(key)}"
-        seen.add(key)
-        if key not in properties:
-            yield at, _invalid(key, "entries must all be names of item properties")
+    for number, key in enumerate(keys):
+        inner, inside = properties.get(key), f"{path}.items.properties[{key}]"
+        if items.get("type") == "object":
+            if inner is None:
+                yield f"{path}.{KEYS}", invalid(keys, "entries must all be names of item properties")
+            elif inner.get("type") in ("array", "object"):
+                text = "must be a scalar type if parent array's x-kubernetes-list-type is map"
+                yield f"{inside}.type", invalid("object", text)
+            if key in keys[:number]:
+                yield f"{path}.{KEYS}", invalid(keys, "must not contain duplicate entries")
+        if inner is None:
             continue
-        inner = properties[key]
-        inside = f"{path}.items.properties[{key}]"
-        if inner.get("type") in ("array", "object"):
-            text = "must be a scalar type if parent array's x-kubernetes-list-type is map"
-            yield f"{inside}.type", _invalid(inner["type"], text)
+        of_keys = f"this property is in {KEYS}, so it"
+        if inner.get("default") is None and key not in (items.get("required") or ()):
+            yield f"{inside}.default", f"Required value: {of_keys} must have a default or be a required property"
         if inner.get("nullable"):
-            text = "this property is in x-kubernetes-list-map-keys, so it cannot be nullable"
-            yield f"{inside}.nullable", f"Forbidden: {text}"
-        if "default" not in inner and key not in (items.get("required") or ()):
-            text = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property"
-            yield f"{inside}.default", f"Required value: {text}"
+            yield f"{inside}.nullable", f"Forbidden: {of_keys} cannot be nullable"
 
 
 def _rules(node: Mapping[str, Any], path: str) -> Found:
-    for number, rule in enumerate(node.get("x-kubernetes-validations") or ()):
-        at = f"{path}.x-kubernetes-validations[{number}]"
+    for number, rule in enumerate(node.get(RULES) or ()):
+        at = f"{path}.{RULES}[{number}]"
         if not isinstance(rule, Mapping):
             yield at, "Required value: a rule is an object"
             continue
-        text, message = str(rule.get("rule") or ""), rule.get("message")
-        if not text.strip():
+        text, message = str(rule.get("rule") or "").strip(), str(rule.get("message") or "")
+        if not text:
             yield f"{at}.rule", "Required value: rule is not specified"
-        if isinstance(message, str) and not message.strip():
-            yield f"{at}.message", _invalid(message, "message must be non-empty if specified")
-        elif isinstance(message, str) and "\n" in message.strip():
-            yield f"{at}.message", _invalid(message, "message must not contain line breaks")
-        elif message is None and "messageExpression" not in rule and "\n" in text.strip():
+        elif message and not message.strip():
+            yield f"{at}.message", invalid(message, "must be non-empty if specified")
+        elif _has_newlines(message.strip()):
+            yield f"{at}.message", invalid(message, "must not contain line breaks")
+        elif _has_newlines(text) and not message.strip():
             yield f"{at}.message", "Required value: message must be specified if rule contains line breaks"
-        expression = rule.get("messageExpression")
-        if isinstance(expression, str) and not expression.strip():
+        expression = str(rule.get("messageExpression") or "")
+        if expression and not expression.strip():
             yield f"{at}.messageExpression", "Required value: messageExpression must be non-empty if specified"
         if rule.get("reason") is not None and rule["reason"] not in REASONS:
-            yield f"{at}.reason", _unsupported(rule["reason"], REASONS)
-        field_path = rule.get("fieldPath")
-        if field_path is not None and not _leads_somewhere(node, str(field_path)):
-            yield f"{at}.fieldPath", _invalid(field_path, "fieldPath must be a valid path")
+            yield f"{at}.reason", unsupported(rule["reason"], REASONS)
+        field_path = str(rule.get("fieldPath") or "")
+        if field_path and not field_path.strip():
+            yield f"{at}.fieldPath", invalid(field_path, "must be non-empty if specified")
+        if _has_newlines(field_path):
+            yield f"{at}.fieldPath", invalid(field_path, "must not contain line breaks")
+        if field_path and not any(map(_unread, _all_nodes(node))) and isinstance(field_at(node, field_path), str):
+            yield f"{at}.fieldPath", invalid(field_path, "must be a valid path")
 
 
-def _leads_somewhere(node: Any, path: str) -> bool:
-    """Whether a path such as ``.a.b['c']`` names a property below *node*."""
-    rest = path
-    while rest:
-        if rest.startswith("['") and "']" in rest:
-            key, _, rest = rest[2:].partition("']")
-        elif rest.startswith("."):
-            key = rest[1:].split(".", 1)[0].split("[", 1)[0]
-            rest = rest[1 + len(key) :]
-        else:
-            return False
-        properties = node.get("properties") if isinstance(node, Mapping) else None
-        if isinstance(properties, Mapping) and key in properties:
-            node = properties[key]
-        elif isinstance(node, Mapping) and isinstance(node.get("additionalProperties"), Mapping):
-            node = node["additionalProperties"]
-        else:
-            return False
-    return bool(path)
+def _has_newlines(text: str) -> bool:
+    return "\n" in text or "\r" in text
 
 
-def _default(value: Any, node: Mapping[str, Any], path: str) -> Found:
-    """What the server refuses about a default: unknown fields, and values its schema refuses."""
-    if _prunes(value, node):
-        yield f"{path}.default", _invalid(value, "must not have unknown fields")
-    yield from ((f"{path}.default{where}", text) for where, text in _misfits(value, node, ""))
-
-
-def _prunes(value: Any, node: Any) -> bool:
-    if not isinstance(node, Mapping):
-        return False
-    if isinstance(value, dict):
-        properties, extra = node.get("properties") or {}, node.get("additionalProperties")
-        free = node.get(PRESERVE) is True or extra is True or node.get("x-kubernetes-embedded-resource") is True
-        for key, one in value.items():
-            if key in properties:
-                if _prunes(one, properties[key]):
-                    return True
-            elif isinstance(extra, Mapping):
-                if _prunes(one, extra):
-                    return True
-            elif not free:
-                return True
-    if isinstance(value, list):
-        return any(_prunes(one, node.get("items")) for one in value)
-    return False
-
-
-def _misfits(value: Any, node: Any, where: str) -> Found:
-    """The server's texts, in which the path starts at the default and has no leading dot."""
-    name = where.lstrip(".")
-    if not isinstance(node, Mapping) or (value is None and node.get("nullable")):
-        return
-    kind = node.get("type")
-    fits = _PYTHON_TYPES.get(str(kind))
-    if fits is not None and not fits(value):
-        found = _found_kind(value)
-        yield where, _invalid(found, f"{name} in body must be of type {kind}: {json.dumps(found)}")
-        return
-    if "enum" in node and value not in node["enum"]:
-        yield where, _unsupported(value, node["enum"])
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        if "minimum" in node and value < node["minimum"]:
-            yield where, _invalid(value, f"{name} in body should be greater than or equal to {node['minimum']}")
-        if "maximum" in node and value > node["maximum"]:
-            yield where, _invalid(value, f"{name} in body should be less than or equal to {node['maximum']}")
-    if isinstance(value, str) and isinstance(node.get("pattern"), str):
-        try:
-            if not compile_pattern(node["pattern"]).found_in(value):
-                yield where, _invalid(value, f"{name} in body should match '{node['pattern']}'")
-        except (PatternError, PatternUnknown):
-            pass
-    yield from _misfits_inside(value, node, where)
-
-
-def _misfits_inside(value: Any, node: Mapping[str, Any], where: str) -> Found:
-    if isinstance(value, dict):
-        properties, extra = node.get("properties") or {}, node.get("additionalProperties")
-        for key, one in value.items():
-            yield from _misfits(one, properties.get(key, extra), f"{where}.{key}")
-        for key in node.get("required") or ():
-            if key not in value:
-                yield f"{where}.{key}", "Required value"
-    elif isinstance(value, list):
-        for number, one in enumerate(value):
-            yield from _misfits(one, node.get("items"), f"{where}[{number}]")
-
-
-def _found_kind(value: Any) -> str:
-    if value is None:
-        return "null"
-    for kind in ("boolean", "integer", "number", "string", "array", "object"):
-        if _PYTHON_TYPES[kind](value):
-            return kind
-    return type(value).__name__
-
-
-def _invalid(value: Any, text: str) -> str:
-    shown = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
-    return f"Invalid value: {shown}: {text}"
-
-
-def _unsupported(value: Any, known: Any) -> str:
-    shown = ", ".join(json.dumps(one, ensure_ascii=False) for one in known)
-    return f"Unsupported value: {json.dumps(value, ensure_ascii=False)}: supported values: {shown}"
+def field_at(  # noqa: PLR0911  (a small parser)
+    schema: Any, path: str, *, brackets: bool = True
+) -> Mapping[str, Any] | str:
+    """The schema that a path such as ``.a.b['c']`` leads to from *schema*, or why it leads nowhere (ValidFieldPath)."""
+    steps = _STEP.findall(path)
+    node: Any = schema
+    while steps:
+        mark = steps.pop(0)
+        if mark not in (".", "["):
+            return f"expected [ or . but got: {mark}"
+        if mark == "[" and not brackets:
+            return "array notation is not allowed"
+        if not steps:
+            return "unexpected end of JSON path"
+        key = steps.pop(0)
+        if mark == "[":
+            if len(key) < 2 or key[0] != "'":
+                return f"expected single quoted string but got {key}"
+            key = re.sub(r"\\(.)", r"\1", key[1:-1])
+            if not steps:
+                return "unexpected end of JSON path"
+            if (end := steps.pop(0)) != "]":
+                return f"expected ] but got {end}"
+        properties = node.get("properties") or {}
+        extra = node.get("additionalProperties")
+        node = properties.get(key) if properties else extra
+        if not isinstance(node, Mapping):
+            return "does not refer to a valid field"
+    return node  # type: ignore[no-any-return]
