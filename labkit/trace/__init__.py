@@ -6,8 +6,9 @@ No cluster is needed, and none is changed: definition, object and old object are
 
 from __future__ import annotations
 
+from labkit.trace.celcost import Costs
 from labkit.trace.engine import Engine, engine
 from labkit.trace.sources import Source
 from labkit.trace.values import Definition, Stage, Trace
 
-__all__ = ["Definition", "Engine", "Source", "Stage", "Trace", "engine"]
+__all__ = ["Costs", "Definition", "Engine", "Source", "Stage", "Trace", "engine"]

@@ -21,6 +21,7 @@ from typing import IO, Any, Self
 
 from labkit.cluster import system, tools
 from labkit.errors import BadDocument, DefinitionRefused, EngineDied, LabkitError, ToolMissing, TraceError
+from labkit.trace.celcost import Costs
 from labkit.trace.sources import Source
 from labkit.trace.values import Definition, Operation, Trace
 
@@ -86,6 +87,11 @@ class Engine:
     def define(self, definition: str | Source, old: str | Source | None = None) -> Definition:
         """What the server says of a definition, as a new one, or in place of *old*. Raises as ``trace`` does."""
         return Definition.from_answer(self._result("define", {"definition": definition, "oldDefinition": old}))
+
+    def cel_cost(self, definition: str | Source) -> Costs:
+        """What the rules of a definition cost. One that is refused for its content has costs too; else as ``trace``."""
+        name = definition.name if isinstance(definition, Source) else "the definition"
+        return Costs.from_answer(self._result("cel-cost", {"definition": definition}), name)
 
     def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """One request of the protocol, and its answer, an error too. Raises EngineDied, ToolMissing."""
@@ -210,6 +216,12 @@ class _Child:
             answer: dict[str, Any] = json.loads(answered)
         except RecursionError as cause:
             raise TraceError("the object is nested too deeply to be shown", evidence=str(cause)) from cause
+        except ValueError as cause:
+            raise TraceError(
+                "the control plane's program does not answer as this labkit expects",
+                evidence=answered[:200].decode("utf-8", "replace").strip(),
+                next_act="make setup builds the one that fits",
+            ) from cause
         return answer
 
     def stop(self) -> str:
