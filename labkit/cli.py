@@ -151,6 +151,27 @@ def trace(  # noqa: PLR0913  (the options of the command line)
     sys.exit(0 if traced.verdict == "accepted" else 1)
 
 
+@cli.command("cel-cost")
+@click.argument("definition", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("-o", "form", type=click.Choice(["text", "json", "html"]), default="text", show_default=True)
+def cel_cost(definition: Path, form: str) -> None:
+    """Estimate what the rules of a definition cost (a file, or - for standard input), and say what would lower it.
+
+    No cluster is asked. Exit code 0: the server would accept the definition; 1: it would not.
+    """
+    from labkit.show import views
+    from labkit.trace import engine, sources
+
+    costs = engine().cel_cost(sources.read(definition))
+    if form == "json":
+        click.echo(json.dumps(costs.to_json(), indent=2, ensure_ascii=False))
+        for line in costs.other_lines:
+            click.echo(f"labkit: {costs.source}: {line}", err=True)
+    else:
+        click.echo(views.page(costs) if form == "html" else views.text(costs), nl=form == "text")
+    sys.exit(1 if costs.refused else 0)
+
+
 # -- clusters --------------------------------------------------------------------------------------------------------
 
 

@@ -12,14 +12,28 @@ from labkit.observe.discovery import Group
 from labkit.observe.fields import PrunedAndDefaulted, Refusal
 from labkit.observe.migration import Migration
 from labkit.observe.stored import StoredAndRead
-from labkit.show import cleanup, cost, definition, discovery, fields, migration, render_html, render_text, stored, trace
+from labkit.show import (
+    celcost,
+    cleanup,
+    cost,
+    definition,
+    discovery,
+    fields,
+    migration,
+    render_html,
+    render_text,
+    stored,
+    trace,
+)
 from labkit.show.document import Document
+from labkit.trace.celcost import Costs
 from labkit.trace.values import Trace
 
 __all__ = ["VIEWS", "document", "html", "html_document", "page", "text"]
 
 VIEWS: dict[type, Callable[[Any], Document]] = {
     CleanUp: cleanup.document,
+    Costs: celcost.document,
     Definition: definition.document,
     DefinitionsCost: cost.document,
     Document: lambda value: value,

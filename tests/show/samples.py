@@ -12,6 +12,7 @@ from labkit.observe.migration import KeyMoved, Migration
 from labkit.observe.reading import Reading
 from labkit.observe.stored import Read, Stored, StoredAndRead
 from labkit.show.document import Cell, Document, Table
+from labkit.trace.celcost import Costs
 from labkit.trace.values import Trace
 
 COLIS = "colis.cours.example.com"
@@ -253,8 +254,73 @@ TRACE = Trace.from_answer(
     }
 )
 
+COSTS = Costs.from_answer(
+    {
+        "expressions": [
+            {
+                "version": "v1",
+                "path": "spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule",
+                "kind": "rule",
+                "expression": "self.l.all(x, x.n < 3 && x.s != '<b>')",
+                "estimatedCost": 30000000,
+                "cardinality": 1,
+                "expressionLimit": 10000000,
+                "schemaLimit": 100000000,
+                "share": {"expression": 3, "schema": 0.3},
+                "advice": [
+                    {
+                        "text": "maxItems: 7 on spec.l makes it cost 99 (one more would be too many)",
+                        "bounds": [
+                            {
+                                "path": "spec.validation.openAPIV3Schema.properties[spec].properties[l]",
+                                "keyword": "maxItems",
+                                "value": 7,
+                            }
+                        ],
+                        "estimatedCost": 99,
+                    }
+                ],
+                "error": "spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule: Forbidden: no",
+            },
+            {
+                "version": "v1",
+                "path": "spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[1].messageExpression",
+                "kind": "messageExpression",
+                "expression": "'<script>' + string(self.n)",
+                "estimatedCost": "18446744073709551615",
+                "cardinality": None,
+                "expressionLimit": 10000000,
+                "schemaLimit": 100000000,
+                "share": {"expression": 1844674407370.9551, "schema": 184467440737.09551},
+                "advice": [
+                    {
+                        "text": "no bound helps; format() helps",
+                        "bounds": [],
+                        "expression": "'<script>%d'.format([self.n])",
+                        "estimatedCost": 13,
+                    }
+                ],
+                "error": "",
+            },
+        ],
+        "schemas": [
+            {
+                "version": "v1",
+                "path": "spec.validation.openAPIV3Schema",
+                "total": "18446744073709551615",
+                "limit": 100000000,
+            }
+        ],
+        "lines": [
+            "spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule: Forbidden: no",
+            "spec.validation.openAPIV3Schema: Forbidden: the total",
+        ],
+    },
+    "crd/one.yaml",
+)
+
 TABLE = Document("anything", (Table(("a", "b"), ((Cell("1"), Cell("x")),)),))
 
 ALL: tuple[object, ...] = (
-    *(DEFINITION, GROUP, STORED, FIELDS, REFUSED, REFUSAL, MIGRATION, COST, CLEANED, TRACE, TABLE),
+    *(DEFINITION, GROUP, STORED, FIELDS, REFUSED, REFUSAL, MIGRATION, COST, COSTS, CLEANED, TRACE, TABLE),
 )
