@@ -90,7 +90,7 @@ class SchemaTotal:
 
 @dataclass(frozen=True)
 class Costs:
-    """All of one definition, called *source*. *lines* are the server's complaints about it, on costs or anything else."""
+    """All of one definition, called *source*. *lines* are the server's complaints about it, of whatever kind."""
 
     source: str
     expressions: tuple[Expression, ...]
