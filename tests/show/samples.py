@@ -259,7 +259,7 @@ COSTS = Costs.from_answer(
         "expressions": [
             {
                 "version": "v1",
-                "path": "spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule",
+                "path": "spec.validation.openAPIV3Schema.x-kubernetes-validations[0].rule",
                 "kind": "rule",
                 "expression": "self.l.all(x, x.n < 3 && x.s != '<b>')",
                 "estimatedCost": 30000000,
@@ -280,11 +280,11 @@ COSTS = Costs.from_answer(
                         "estimatedCost": 99,
                     }
                 ],
-                "error": "spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule: Forbidden: no",
+                "error": "spec.validation.openAPIV3Schema.x-kubernetes-validations[0].rule: Forbidden: no",
             },
             {
                 "version": "v1",
-                "path": "spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[1].messageExpression",
+                "path": "spec.validation.openAPIV3Schema.x-kubernetes-validations[1].messageExpression",
                 "kind": "messageExpression",
                 "expression": "'<script>' + string(self.n)",
                 "estimatedCost": "18446744073709551615",
@@ -312,7 +312,7 @@ COSTS = Costs.from_answer(
             }
         ],
         "lines": [
-            "spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule: Forbidden: no",
+            "spec.validation.openAPIV3Schema.x-kubernetes-validations[0].rule: Forbidden: no",
             "spec.validation.openAPIV3Schema: Forbidden: the total",
         ],
     },
