@@ -22,10 +22,11 @@ from labkit.course.kernel import CourseKernel
 from labkit.course.outputs import comparable, merged
 from labkit.errors import CourseError, NotebookError
 
-__all__ = ["normalised", "record"]
+__all__ = ["WIDGET", "normalised", "record"]
 
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 LANGUAGE = {"name": "python"}
+WIDGET = "application/vnd.jupyter.widget-view+json"
 _STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
 _NOT_IN_IDS = re.compile(r"[^a-zA-Z0-9-_]+")
 
@@ -83,9 +84,16 @@ def normalised(data: Mapping[str, Any], step_ids: Mapping[int, str]) -> str:
 
 def _kept_or_new(cell: Mapping[str, Any], outputs: tuple[dict[str, Any], ...]) -> list[Any]:
     """The recorded outputs while they say the same and look the same, else the new ones."""
-    old = cell.get("outputs", [])
+    old, outputs = cell.get("outputs", []), tuple(map(_without_widget, outputs))
     same = comparable(old) == comparable(outputs) and _looks(old) == _looks(outputs)
     return list(old if same else outputs)
+
+
+def _without_widget(output: dict[str, Any]) -> dict[str, Any]:
+    """A widget lives in its kernel: recorded, it is a name of nothing, and hides the HTML that was recorded with it."""
+    if WIDGET not in output.get("data", {}):
+        return output
+    return {**output, "data": {mime: value for mime, value in output["data"].items() if mime != WIDGET}}
 
 
 def _looks(outputs: Any) -> list[tuple[list[str], list[str]]]:

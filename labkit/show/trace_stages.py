@@ -92,6 +92,7 @@ def _(stage: Decoding) -> Told:
 @told.register
 def _(stage: Pruning) -> Told:
     rows = [Row(path, "pruned", "", "removed") for path in stage.paths]
+    rows += [Row(path, "pruned: may not be null", "null", "removed") for path in stage.nulls]
     return _count(rows, "nothing to prune", "{} pruned"), tuple(rows)
 
 
@@ -109,7 +110,8 @@ def _(stage: Admission) -> Told:
 @told.register
 def _(stage: Preparing) -> Told:
     rows = [Row(path, "dropped", "", "removed") for path in stage.dropped]
-    return _count(rows, "nothing is dropped", "{} dropped"), tuple(rows)
+    rows += [Row(path, "kept as it was", "", "quiet") for path in stage.kept]
+    return f"generation {stage.generation}", tuple(rows)
 
 
 @told.register
@@ -162,7 +164,7 @@ def _(stage: Conversion) -> Told:
 
 @told.register
 def _(stage: Storing) -> Told:
-    return stage.key, ()
+    return f"{stage.key}, {stage.bytes:,} bytes", ()
 
 
 @told.register

@@ -125,13 +125,15 @@ class Engine:
         An interrupt leaves a question without its answer, so that program is not asked again.
         """
         child = self._child or self._start()
-        answer = None
         try:
             answer = child.ask(line)
-        finally:
-            if answer is None:
-                self._child = None
-                ended.append(child.stop())
+        except BaseException:
+            self._child = None
+            child.stop(limit_s=0)
+            raise
+        if answer is None:
+            self._child = None
+            ended.append(child.stop())
         return answer
 
     def _start(self) -> _Child:
@@ -224,8 +226,8 @@ class _Child:
             ) from cause
         return answer
 
-    def stop(self) -> str:
-        """Close its standard input, insist when it does not end by that; how it ended, with its last lines."""
+    def stop(self, limit_s: float = STOP_LIMIT_S) -> str:
+        """Close its standard input, insist when it has not ended after *limit_s*; how it ended, with its last lines."""
         for pipe in (self._process.stdin, self._process.stdout):
             try:
                 if pipe is not None:
@@ -234,7 +236,7 @@ class _Child:
                 continue
         for insist in (system.terminate_group, system.kill_group):
             try:
-                self._process.wait(STOP_LIMIT_S)
+                self._process.wait(limit_s)
                 break
             except subprocess.TimeoutExpired:
                 insist(self._process)

@@ -74,9 +74,12 @@ class Decoding(Stage):
 
 @dataclass(frozen=True, kw_only=True)
 class Pruning(Stage):
-    """Fields taken away because the schema does not know them (of a write, and of a read: "read-pruning")."""
+    """Fields taken away (of a write, and of a read: "read-pruning"): *paths* because the schema does not know them,
+    *nulls* because they hold null and may not.
+    """
 
     paths: tuple[str, ...]
+    nulls: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -104,9 +107,14 @@ class Admission(Stage):
 
 @dataclass(frozen=True, kw_only=True)
 class Preparing(Stage):
-    """The object made ready for storage; *dropped* are fields that are not this request's to write (status)."""
+    """The object made ready for storage.
+
+    *dropped* are fields that are not this request's to write (status), *kept* those taken over from the old object.
+    """
 
     dropped: tuple[str, ...]
+    kept: tuple[str, ...]
+    generation: int
 
 
 @dataclass(frozen=True)
@@ -175,9 +183,10 @@ class Conversion(Stage):
 
 @dataclass(frozen=True, kw_only=True)
 class Storing(Stage):
-    """Into etcd, under *key*."""
+    """Into etcd, under *key*, so many *bytes*."""
 
     key: str
+    bytes: int
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ import pytest
 from labkit.cluster.embedded import EmbeddedCluster
 from labkit.course import notebook
 from labkit.course.player import play
-from labkit.course.record import normalised, record
+from labkit.course.record import WIDGET, normalised, record
 from labkit.errors import CourseError
 
 from .building import REPOSITORY, code, opening, printed, prose, write
@@ -119,6 +119,15 @@ def test_a_picture_is_kept_while_the_rest_says_the_same() -> None:
     data = {"cells": [code("x", step="cel/x", outputs=[picture])], "metadata": {"labkit": {}}}
     kept = json.loads(normalised(data, {0: "cel/x"}))["cells"][0]["outputs"]
     assert kept == [{**picture, "data": {"image/png": ["AAAA"], "text/plain": ["<Figure>"]}}]
+
+
+def test_a_widget_is_recorded_by_its_text_and_html(tmp_path: Path, cluster: EmbeddedCluster) -> None:
+    mimes = {"text/plain": "x", "text/html": "<b>x</b>", WIDGET: {"model_id": "gone", "version_major": 2}}
+    source = f"from IPython.display import display\ndisplay({mimes!r}, raw=True)"
+    path = write(tmp_path, "cel", [*opening("cel"), code(source, step="cel/widget")])
+    assert record(path, cluster)
+    assert outputs(path, 2)[0]["data"] == {"text/plain": ["x"], "text/html": ["<b>x</b>"]}
+    assert not record(path, cluster)
 
 
 def test_the_courses_own_notebooks_are_in_the_normal_form() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from labkit.observe.changes import ABSENT, Change
 from labkit.observe.cleanup import CleanUp
-from labkit.observe.cost import DefinitionsCost, Point, Round
+from labkit.observe.cost import Cost, Plan, Round, Step
 from labkit.observe.definition import AcceptedNames, Condition, DefinedVersion, Definition
 from labkit.observe.discovery import Group, GroupVersion, ServedType, Subresource
 from labkit.observe.fields import Cause, PrunedAndDefaulted, Refusal
@@ -132,18 +134,50 @@ def reading(added: int, memory_mib: float) -> Reading:
         group_versions=25 + (added > 0),
         openapi_bytes=43526 * added,
         memory_bytes=int(memory_mib * MIB),
+        heap_bytes=100 * MIB + added * MIB,
+        stored_bytes=2048 * added,
+        database_bytes=300 * 1024 + 8192 * added,
     )
 
 
-COST = DefinitionsCost(
-    count=50,
+def step(definitions: int, memory_mib: float, established_s: float) -> Step:
+    return Step(
+        definitions,
+        0,
+        reading(definitions, memory_mib),
+        established_s=established_s,
+        published_s=established_s + 0.2,
+        stored_s=0.0,
+        cold_s=(0.06, 0.07, 0.09),
+        warm_s=(0.04, 0.05, 0.04),
+    )
+
+
+COST = Cost(
+    plan=Plan((1, 10, 50), repeats=2),
     group_version="cout.example.com/v1",
-    through="api",
+    apart=False,
+    whole=True,
+    rounds=(
+        Round(reading(0, 334.3), (step(1, 336, 0.02), step(10, 350, 0.2), step(50, 406.2, 0.8)), reading(0, 501)),
+        Round(reading(0, 501), (step(1, 500, 0.02), step(10, 480, 0.1), step(50, 459.3, 0.5)), reading(0, 500)),
+    ),
+)
+
+OBJECTS_COST = Cost(
+    plan=Plan((1,), (0, 100, 1000), repeats=1),
+    group_version="cout.example.com/v1",
+    apart=True,
+    whole=True,
     rounds=(
         Round(
-            reading(0, 334.3), reading(50, 406.2), 0.8, 1.0, (Point(0.01, 0), Point(0.3, 16), Point(0.8, 50)), 501 * MIB
+            reading(0, 300),
+            tuple(
+                replace(step(1, 302 + objects / 64, 0.1), objects=objects, stored_s=objects / 500)
+                for objects in (0, 100, 1000)
+            ),
+            reading(0, 310),
         ),
-        Round(reading(0, 501), reading(50, 459.3), 0.5, 0.9, (Point(0.01, 0), Point(0.5, 50)), 500 * MIB),
     ),
 )
 
@@ -186,7 +220,7 @@ TRACE = Trace.from_answer(
                 "duplicated": ["spec.version"],
                 "errors": [],
             },
-            {"name": "pruning", "title": "prune", "source": "b.go: P", "object": PRUNED, "paths": ["spec.wroker"]},
+            {"name": "pruning", "title": "prune", "source": "b.go: P", "object": PRUNED, "paths": ["spec.wroker"], "nulls": []},
             {
                 "name": "defaulting",
                 "title": "fill in defaults",
