@@ -7,7 +7,7 @@ right one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from labkit.resources.errors import Problem, Refusal
@@ -15,9 +15,10 @@ from labkit.resources.node import Node
 from labkit.resources.options import class_name
 from labkit.resources.quick import Builders
 from labkit.resources.state import ClassState
-from labkit.resources.values import described, text_of
+from labkit.resources.strictness import is_strict, undeclared
+from labkit.resources.values import check_json, copied, described, text_of
 
-__all__ = ["builder_of", "not_an_object", "read_values"]
+__all__ = ["builder_of", "not_an_object", "read_values", "taken"]
 
 
 def builder_of(cls: Any, state: ClassState) -> Callable[[Any], Any]:
@@ -97,6 +98,35 @@ def not_an_object(cls: type[Any], value: Any) -> Refusal:
     return Refusal.of(message, text_of(value))
 
 
+def taken(cls: Any, document: Mapping[str, Any]) -> Any:
+    """An instance of read_values; in strict mode a Refusal that names every undeclared key of the document."""
+    made = object.__new__(cls)
+    made._values = read_values(cls.__labkit__, document)
+    problems = list(_undeclared_in(made, ())) if is_strict() else []
+    if problems:
+        raise Refusal(problems)
+    return made
+
+
+def _undeclared(state: ClassState, values: dict[str, Any]) -> Iterator[Problem]:
+    for key, value in values.items():
+        if key not in state.table:
+            yield Problem((key,), undeclared(key, class_name(state.cls), state.fields))
+        else:
+            yield from _undeclared_in(value, (key,))
+
+
+def _undeclared_in(value: Any, path: tuple[str | int, ...]) -> Iterator[Problem]:
+    if isinstance(value, Node):
+        held: Any = value
+        state = getattr(type(value), "__labkit__", None)  # a union has none, and holds its value
+        found = _undeclared_in(held.value, ()) if state is None else _undeclared(state, held._values)
+        yield from (problem._replace(path=(*path, *problem.path)) for problem in found)
+    elif isinstance(value, (list, dict)):
+        for step, one in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _undeclared_in(one, (*path, step))
+
+
 def read_values(state: ClassState, document: Mapping[str, Any]) -> dict[str, Any]:
     """The values of an object as a server sent it: nothing is refused, dropped or converted."""
     table = state.table
@@ -106,14 +136,13 @@ def read_values(state: ClassState, document: Mapping[str, Any]) -> dict[str, Any
     for key, value in document.items():
         field = table.get(key)
         if field is None:
-            values[key] = state.undeclared(key, value)
-        elif key in state.envelope:
-            try:
-                values[key] = field.coerce(value)
-            except Refusal as refusal:
-                raise Refusal(refusal.under(key)) from None
-        else:
-            values[key] = None if value is None else field.read(value)
+            check_json({key: value})
+            values[key] = copied(value)
+            continue
+        try:
+            values[key] = field.coerce(value) if key in state.envelope else None if value is None else field.read(value)
+        except Refusal as refusal:
+            raise Refusal(refusal.under(key)) from None
     for key, value in state.prelude.items():
         values.setdefault(key, value)
     return values

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
 from labkit.resources import names
-from labkit.resources.building import builder_of, not_an_object, read_values
+from labkit.resources.building import builder_of, not_an_object, read_values, taken
 from labkit.resources.containers import Struct
 from labkit.resources.declaring import declare_field
 from labkit.resources.errors import DeclarationError, Problem, Refusal, ResourceError, TooDeep
@@ -175,7 +175,7 @@ class Resource(Node, metaclass=ResourceMeta):
             if document is not None and not isinstance(document, Mapping):
                 raise not_an_object(type(self), document)
             if document is not None and state.lenient and not fields:
-                self._values = read_values(state, document)
+                self._values = taken(type(self), document)._values
             else:
                 self._values = state.build(_given(state, document, fields))._values
         except Refusal as refusal:
@@ -197,7 +197,7 @@ class Resource(Node, metaclass=ResourceMeta):
             if type(document) is not dict and not isinstance(document, Mapping):  # the first is ten times as fast
                 raise not_an_object(cls, document)
             state = state_of(cls)
-            return cls._read(document) if state.lenient else state.build(document)  # type: ignore[no-any-return]
+            return taken(cls, document) if state.lenient else state.build(document)  # type: ignore[no-any-return]
         except Refusal as refusal:
             __tracebackhide__ = True
             error = ResourceError(class_name(cls), refusal.problems)
@@ -315,7 +315,7 @@ class Resource(Node, metaclass=ResourceMeta):
         return {"_values": self._values}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._values = state["_values"]
+        self._values = dict(state["_values"])  # a copy, for copy.copy
 
 
 _new = Resource.__new__

@@ -20,7 +20,7 @@ from labkit.resources.scalars import Scalar
 from labkit.resources.state import state_of
 from labkit.resources.strictness import is_strict, undeclared
 from labkit.resources.unions import Union
-from labkit.resources.values import copied, described, in_quotes, text_of, unpaired
+from labkit.resources.values import check_json, described, in_quotes, text_of, unpaired
 
 __all__ = ["Bad", "Inflation", "Path", "Place", "at", "found_parent", "parsed", "read", "spec_of", "text"]
 
@@ -214,7 +214,10 @@ class Place:
         field, node = self.field, self.node
         self._allowed()
         if field is None:
-            free = copied(value)
+            try:
+                free = check_json(value)
+            except Refusal as refusal:
+                raise self.bad(f"cannot set '{self.shown}': {refusal.reason}") from None
             return lambda: self.put(free)
         if value is None and not isinstance(node, list):
             return self._prepared_null(field)
@@ -286,17 +289,17 @@ class Place:
         node, holder = _entered(made, self.field)
         if not isinstance(node, list):
             raise self.bad(f"'{self.shown}' is not an array: it holds {described(node)}")
-        kept = [copied(one) for one in values]
-        if holder is not None and holder.item is not None:
-            kept, problems = [], []
-            one = holder.item.element()
-            for index, given in enumerate(values):
-                try:
-                    kept.append(one(given))
-                except Refusal as refusal:
-                    problems.extend(refusal.under(index))
-            if problems:
-                raise self.bad(f"cannot push onto '{self.shown}': {Refusal(problems).reason}")
+        item = None if holder is None else holder.item
+        one = check_json if item is None else item.element()
+        kept, problems = [], []
+        for index, given in enumerate(values):
+            try:
+                kept.append(one(given))
+            except Refusal as refusal:
+                problems.extend(refusal.under(index))
+        if problems:
+            raise self.bad(f"cannot push onto '{self.shown}': {Refusal(problems).reason}")
+        if item is not None:
             Place(node, holder, self.key)._sized(len(node) + len(kept), "cannot push onto")
         if value is None:
             self.put(made)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from labkit.resources import APIObject, Int, ResourceError, SpecPathError, crd, declare, fields, from_crd
+from labkit.resources import APIObject, Int, ResourceError, SpecPathError, crd, declare, fields, from_crd, strict
 from labkit.resources.coercions import QUANTITY
 
 CRD = Path(__file__).parents[2] / "crd"
@@ -171,6 +171,7 @@ def test_classes_have_types_names_and_attributes_that_are_free() -> None:
     assert entries["from"].attribute == "from_"
 
 
+HEAD = {"apiVersion": "g.io/v1", "kind": "Odd"}
 SERVER: dict[str, Any] = {
     "apiVersion": "g.io/v1",
     "kind": "Odd",
@@ -197,6 +198,26 @@ def test_what_a_server_returned_is_never_refused_nor_changed() -> None:
         assert list(made.to_dict()) == list(SERVER)
         assert cls.from_json(made.to_json()) == made
     assert cls.from_dict({"spec": 5}).spec == 5  # type: ignore[attr-defined]
+
+
+def test_strict_mode_names_what_a_document_has_undeclared_and_leaves_reading_from_a_server_alone() -> None:
+    items = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    properties = {"rows": {"type": "array", "items": items}, "map": {"type": "object", "additionalProperties": items}}
+    cls = from_crd(definition({"type": "object", "properties": properties}))["v1"]
+    document = {**HEAD, "spec": {"rows": [{"n": "x"}, {"m": 1}], "map": {"k": {"o": None}}, "zz": {}}}
+    with strict():
+        for make in (cls, cls.from_dict):
+            with pytest.raises(ResourceError) as caught:
+                make(document)
+            assert caught.value.paths == ("spec.rows[1].m", "spec.map.k.o", "spec.zz")
+        assert cls._read(document).to_dict() == document
+    assert cls(document).to_dict() == document
+
+
+def test_what_is_no_json_has_its_place_in_a_class_that_was_read_too() -> None:
+    cls = from_crd(definition({"type": "object", "properties": {"n": {"type": "integer"}}}))["v1"]
+    with pytest.raises(ResourceError, match=r"^Odd: spec\.zz\.a\[0\]: is nan"):
+        cls({**HEAD, "spec": {"n": 1, "zz": {"a": [float("nan")]}}})
 
 
 def test_what_a_person_writes_is_checked() -> None:

@@ -72,6 +72,10 @@ def spec(obj: Any) -> Any:
     return obj.to_dict().get("spec")
 
 
+CYCLE: list[Any] = []
+CYCLE.append(CYCLE)
+
+
 def kind(**values: Any) -> Kind:
     return Kind(spec=values)
 
@@ -452,6 +456,18 @@ def test_element_writes_are_converted_as_the_whole_is() -> None:
 def test_elements_in_free_json_are_free() -> None:
     made = kind().spec_set("raw.a", [1]).spec_push("raw.a", "x", None, True).spec_set("bag.x.0", {"y": 1.5})
     assert spec(made) == {"raw": {"a": [1, "x", None, True]}, "bag": {"x": [{"y": 1.5}]}}
+
+
+@pytest.mark.parametrize("value", [float("nan"), {1, 2}, object(), {1: 2}, "\ud800", CYCLE], ids=repr)
+def test_what_is_no_json_is_refused_where_it_is_written(value: Any) -> None:
+    made = kind(raw={"a": [1]}, bag={"x": [2]})
+    before = made.to_dict()
+    for path in ("raw.b", "raw.a.0", "bag.x.-1", "undeclared", "union.z"):
+        fails(lambda: made.spec_set(path, value), f"spec path '{path}': cannot set")  # noqa: B023
+    for path in ("raw.a", "bag.x", "undeclared"):
+        fails(lambda: made.spec_push(path, 1, [value]), f"spec path '{path}': cannot push onto")  # noqa: B023
+    fails(lambda: made.spec_merge(version="2", undeclared=[value]), "spec path 'undeclared': cannot set")
+    assert made.to_dict() == before
 
 
 @pytest.mark.requirement("R182", "accepts")

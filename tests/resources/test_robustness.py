@@ -281,6 +281,16 @@ def test_errors_survive_pickling_with_their_parts() -> None:
     assert issubclass(DeclarationError, TypeError)
 
 
+def test_a_copy_shares_no_state_and_a_pickled_object_comes_back() -> None:
+    made = Kind(spec={"name": "x", "free": {"a": [1]}}, zz=None)
+    for again in (copy.copy(made), copy.deepcopy(made), pickle.loads(pickle.dumps(made))):  # noqa: S301
+        assert again == made
+        assert type(again) is Kind
+        again.spec = None
+        assert made.to_dict() != again.to_dict()
+    assert made.to_dict()["spec"] == {"name": "x", "free": {"a": [1]}}
+
+
 def test_the_recursion_limit_is_not_touched() -> None:
     limit = sys.getrecursionlimit()
     error_or_result(lambda: Node(nested(DEEP, {}, WRAPS[0])))
