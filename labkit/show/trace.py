@@ -52,9 +52,11 @@ def title(value: Trace) -> str:
     metadata = first.get("metadata") or {}
     where = f" in {metadata['namespace']}" if metadata.get("namespace") else ""
     version = str(first.get("apiVersion", "")).rpartition("/")[2]
-    verdict = value.verdict + (f", because {value.reason}" if value.reason else "")
+    verdict = f": {value.verdict}" + (f", because {value.reason}" if value.reason else "")
+    if value.operation == "read" and value.verdict == "accepted":
+        verdict = ""  # nothing is judged on the way out
     named = " ".join(str(word) for word in (first.get("kind"), metadata.get("name")) if word) or "an object"
-    return f"{named}{where}, {version}, {DONE[value.operation]}: {verdict}"
+    return f"{named}{where}, {version}, {DONE[value.operation]}{verdict}"
 
 
 def station_parts(one: Station, *, only_changes: bool = False) -> tuple[Part, ...]:

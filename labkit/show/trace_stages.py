@@ -18,7 +18,6 @@ from labkit.trace.values import (
     Preparing,
     Pruning,
     Ratcheting,
-    Reading,
     RuleResult,
     Stage,
     Storing,
@@ -165,12 +164,6 @@ def _(stage: Conversion) -> Told:
 @told.register
 def _(stage: Storing) -> Told:
     return f"{stage.key}, {stage.bytes:,} bytes", ()
-
-
-@told.register
-def _(stage: Reading) -> Told:
-    version = str(stage.object.get("apiVersion", "?")) if isinstance(stage.object, dict) else "?"
-    return f"as it lies there, in {version.rpartition('/')[2]}", ()
 
 
 def _count(rows: list[Row] | tuple[Row, ...], none: str, some: str) -> str:
