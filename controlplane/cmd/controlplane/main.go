@@ -1,5 +1,5 @@
 // Command controlplane runs a Kubernetes control plane without nodes in one process: etcd, kube-apiserver and the
-// controllers that a course about the API needs.
+// controllers that a course about the API needs; and, without any of them, follows one object through the API server.
 package main
 
 import (
@@ -15,6 +15,7 @@ import (
 )
 
 const usage = `usage: controlplane serve --state-dir DIR [--throw-away] [--until stdin|pid:N|signal] [--port N]
+       controlplane trace [--once] [--allow-without]
        controlplane version
 `
 
@@ -40,6 +41,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 		defer stop()
 		err = serve(ctx, settings, stdin, stdout)
+	case "trace":
+		if err = traceCommand(args[1:], stdin, stdout); err == errNoResult {
+			return 1
+		}
 	case "version":
 		err = printVersion(stdout)
 	case "help", "-h", "--help":

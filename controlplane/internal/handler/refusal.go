@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // Refusal is a request that the server answers with a failure.
@@ -51,6 +52,16 @@ func Refuse(err error) *Refusal {
 	kind := schema.GroupKind{Group: status.Details.Group, Kind: status.Details.Kind}
 	status.Message = fmt.Sprintf("%s %q is invalid: %v", kind.String(), status.Details.Name, utilerrors.NewAggregate(errs))
 	return &Refusal{Status: status, Lines: lines}
+}
+
+// Lines gives the errors as sorted lines, each once.
+func Lines(errs field.ErrorList) []string {
+	lines := []string{}
+	for _, err := range errs {
+		lines = append(lines, err.Error())
+	}
+	slices.Sort(lines)
+	return slices.Compact(lines)
 }
 
 // line follows staging/src/k8s.io/apimachinery/pkg/util/validation/field/errors.go: Error.Error.

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+
+	"github.com/spf13/pflag"
+	"k8s.io/klog/v2"
+
+	"labkit.example/controlplane/internal/answer"
+)
+
+// errNoResult is the exit code of trace --once after an answer that is an error, which says all there is to say.
+var errNoResult = errors.New("no result")
+
+// traceCommand answers questions until standard input ends. It needs no state directory, no network and no files.
+func traceCommand(args []string, stdin io.Reader, stdout io.Writer) error {
+	var once, allowWithout bool
+	flags := pflag.NewFlagSet("trace", pflag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.BoolVar(&once, "once", false, "")
+	flags.BoolVar(&allowWithout, "allow-without", false, "")
+	if err := flags.Parse(args); err != nil {
+		return wrongUsage{err}
+	}
+	if flags.NArg() > 0 {
+		return wrongUsage{fmt.Errorf("unexpected %q", flags.Arg(0))}
+	}
+	silence()
+	a := answer.New()
+	a.AllowWithout = allowWithout
+	ok, err := a.Serve(stdin, stdout, once)
+	if err == nil && once && !ok {
+		return errNoResult
+	}
+	return err
+}
+
+// silence keeps the server's log messages from standard error: the answers say what there is to say.
+func silence() {
+	flags := flag.NewFlagSet("", flag.ContinueOnError)
+	klog.InitFlags(flags)
+	_ = flags.Set("logtostderr", "false")
+	_ = flags.Set("alsologtostderr", "false")
+	_ = flags.Set("stderrthreshold", "FATAL")
+	klog.SetOutput(io.Discard)
+}
