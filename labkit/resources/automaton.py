@@ -4,7 +4,8 @@ Nodes (made by labkit.resources.patterns): ``("set", ranges)`` one character, ``
 ``("cat", nodes)``, ``("alt", nodes)``, ``("rep", node, least, most or None)``.
 
 A state is the set of places the pattern may be at, and what kind of character came before (assertions look at it).
-Every step taken is remembered, so the usual step is one dictionary look-up.
+Every step taken is remembered, so the usual step is one dictionary look-up: a text whose steps have all been taken
+before is followed from dict to dict, without a look at the places.
 """
 
 from __future__ import annotations
@@ -20,13 +21,26 @@ _MAX_REMEMBERED = 50_000  # steps; then all are forgotten, which costs time and 
 _BEGIN, _WORD, _NEWLINE, _OTHER = range(4)
 
 
+class _Found(dict[str, Any]):
+    """The steps after the pattern was found: whatever comes, it stays so."""
+
+    def __missing__(self, char: str) -> Any:
+        return self if char else True
+
+
+_FOUND = _Found()
+
+
 class _State:
-    __slots__ = ("before", "places", "steps")
+    """*after*: character → the state after it, or whether the pattern is found; *steps*: the same, as dicts only."""
+
+    __slots__ = ("after", "before", "places", "steps")
 
     def __init__(self, places: frozenset[int], before: int) -> None:
         self.places = places
         self.before = before
-        self.steps: dict[str, _State | bool] = {}
+        self.after: dict[str, _State | bool] = {}
+        self.steps: dict[str, Any] = {}
 
 
 class Automaton:
@@ -42,16 +56,22 @@ class Automaton:
 
     def search(self, text: str) -> bool:
         """Whether the pattern is found anywhere in *text*."""
+        steps = self._first.steps
+        try:
+            for char in text:
+                steps = steps[char]
+            return steps[""] is True
+        except KeyError:  # a step that was never taken
+            return self._follow(text)
+
+    def _follow(self, text: str) -> bool:
         state = self._first
         for char in text:
-            following = state.steps.get(char)
-            if following is None:
-                following = self._step(state, char)
-            if following is True:
+            after = state.after.get(char) or self._step(state, char)
+            if after is True:
                 return True
-            state = following  # type: ignore[assignment]  # never False: only the end of the text answers no
-        end = state.steps.get("")
-        return self._step(state, "") is True if end is None else end is True
+            state = after  # type: ignore[assignment]  # never False: only the end of the text answers no
+        return self._step(state, "") is True
 
     def _add(self, place: tuple[Any, ...]) -> int:
         if len(self._places) >= _MAX_PLACES:
@@ -98,6 +118,7 @@ class Automaton:
         if self._remembered > _MAX_REMEMBERED:
             self._states.clear()
             self._first.steps.clear()
+            self._first.after.clear()
             self._remembered = 0
             self._states[self._first.places, self._first.before] = self._first
         reached = self._reached(state, char)
@@ -114,7 +135,11 @@ class Automaton:
                 if place[0] == "set" and any(low <= code <= high for low, high in place[1])
             )
             following = self._state(kept, _kind(char))
-        state.steps[char] = following
+        state.after[char] = following
+        if isinstance(following, _State):
+            state.steps[char] = following.steps
+        else:
+            state.steps[char] = following if not char else _FOUND
         self._remembered += 1
         return following
 

@@ -15,8 +15,8 @@ from labkit.resources.errors import Refusal
 from labkit.resources.values import INT64_MAX, INT64_MIN, copied, described, in_quotes, text_of, unpaired
 
 __all__ = [
+    "PLAIN_TIME",
     "QUANTITY",
-    "TIME",
     "as_sent",
     "as_text",
     "boolean",
@@ -33,10 +33,10 @@ QUANTITY = (
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
 )
 _QUANTITY = re.compile(QUANTITY[1:-1])
-TIME = re.compile(
-    r"(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)",
-    re.ASCII,
-)
+_CLOCK = r"[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)"
+_TIME = re.compile(r"(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])" + _CLOCK, re.ASCII)
+PLAIN_TIME = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])" + _CLOCK, re.ASCII)
+"""A time on a day that every month has: one look tells that it exists."""
 _TRUE, _FALSE = ("true", "True", "TRUE", "1"), ("false", "False", "FALSE", "0", "")
 
 
@@ -155,7 +155,7 @@ def time(value: Any) -> str:
         return f"{text[:-6]}Z" if value.utcoffset() == timedelta(0) and text.endswith("+00:00") else text
     if not isinstance(value, str):
         raise _wrong("a time", value)
-    match = TIME.fullmatch(value)
+    match = _TIME.fullmatch(value)
     if match and match[3] > "28":  # not every month has it
         try:
             date(int(match[1]) or 2000, int(match[2]), int(match[3]))  # the year 0 has the days of 2000

@@ -273,8 +273,24 @@ class Map(_Container[E, V]):
         self.read = read_all
         self.dump = copied if dump is None else dump_all
 
+    def plainly_wrong(self, value: str, number: int, names: dict[str, Any]) -> str | None:
+        """As for all fields; but what is not wrong is kept as a copy."""
+        if self.legacy or self.options or self.item_plan is not Str:
+            return None
+        names[f"texts{number}"] = _plain_texts
+        return f"not texts{number}({value})"
+
     def schema_parts(self) -> dict[str, Any]:
         return {"type": "object"}
+
+
+def _plain_texts(value: Any) -> bool:
+    if value.__class__ is not dict:
+        return False
+    for key, text in value.items():
+        if key.__class__ is not str or text.__class__ is not str or not key.isascii() or not text.isascii():
+            return False
+    return True
 
 
 def _keys(value: Any, field: Field[Any, Any]) -> None:

@@ -150,6 +150,13 @@ class Field(Generic[E, V]):
         """Set coerce, read and dump; raises DeclarationError for options that this type has no use for."""
         raise NotImplementedError
 
+    def plainly_wrong(self, value: str, number: int, names: dict[str, Any]) -> str | None:  # noqa: ARG002
+        """A Python expression, false only if *value* is kept as it is; None if there is no short one.
+
+        *names* takes what the expression needs, under names that end in *number*. See labkit.resources.quick.
+        """
+        return None
+
     def check_default(self) -> None:
         try:
             self.coerce(self.options["default"])

@@ -13,10 +13,11 @@ once.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from labkit.resources.containers import Map
 from labkit.resources.errors import Refusal
-from labkit.resources.scalars import Bool, Int, Str, Time
 from labkit.resources.state import ClassState
 
 __all__ = ["Builders"]
@@ -52,7 +53,7 @@ class Builders(dict[tuple[str, ...], Builder]):
 
     def _written(self, keys: tuple[str, ...]) -> Builder:
         prelude = self.state.prelude
-        names: dict[str, Any] = {"__name__": __name__, "new": object.__new__, "cls": self.cls, "Refusal": Refusal}
+        names: dict[str, Any] = {"__name__": __name__, "new": partial(object.__new__, self.cls), "Refusal": Refusal}
         looks: list[str] = []
         builds: list[str] = []
         for number, key in enumerate(keys):
@@ -61,30 +62,37 @@ class Builders(dict[tuple[str, ...], Builder]):
                 looks.append(f" if {one} != {prelude[key]!r}: return None")
                 continue
             field = self.state.fields[key]
-            wrong = field.plainly_wrong(one, number, names) if isinstance(field, (Bool, Int, Str, Time)) else None
-            looks.append(f" if {wrong or f'{one} is None'}: return None")
-            if wrong is None:
-                names[f"c{number}"] = field.coerce
-                built = f"c{number}({one})"
-                inner = getattr(field.target, "__labkit__", None)
-                if isinstance(inner, ClassState):  # an object or a struct: its short way, without a call to look for it
-                    names[f"b{number}"] = inner.builders
-                    built = f"(b{number}[tuple({one})]({one}) if {one}.__class__ is dict else None) or {built}"
-                builds.append(f" try: {one} = {built}")
-                builds.append(f" except Refusal as refusal: problems += refusal.under({key!r})")
+            wrong = field.plainly_wrong(one, number, names)
+            inner = getattr(field.target, "__labkit__", None)
+            if wrong is not None:  # then it is a scalar or a plain map
+                looks.append(f" if {wrong}: return None")
+                if isinstance(field, Map):
+                    builds.append(f" {one} = {one}.copy()")
+                continue
+            names[f"c{number}"] = field.coerce
+            built = f"c{number}({one})"
+            if isinstance(inner, ClassState):  # an object or a struct: its short way, without a call to look for it
+                names[f"b{number}"] = inner.builders
+                looks.append(f" if type({one}) is not dict: return None")
+                built = f"b{number}[tuple({one})]({one}) or {built}"
+            else:
+                looks.append(f" if {one} is None: return None")
+            builds.append(f" try: {one} = {built}")
+            builds.append(f" except Refusal as refusal: problems += refusal.under({key!r})")
         if builds:
             builds.insert(0, " problems = []")
             builds.append(" if problems: raise Refusal(problems, inflated=True)")
         values = [f"{key!r}: {value!r}" for key, value in prelude.items() if key not in keys]
-        whole = not builds and not values
-        values += [f"{key!r}: v{number}" for number, key in enumerate(keys)]
+        values += [
+            f"{key!r}: {repr(prelude[key]) if key in prelude else f'v{number}'}" for number, key in enumerate(keys)
+        ]
         lines = [
             "def quick(document):",
-            f" [{', '.join(f'v{number}' for number in range(len(keys)))}] = document.values()",
+            *(f" v{number} = document[{key!r}]" for number, key in enumerate(keys)),
             *looks,
             *builds,
-            " made = new(cls)",
-            f" made._values = {'document.copy()' if whole else '{' + ', '.join(values) + '}'}",
+            " made = new()",
+            f" made._values = {{{', '.join(values)}}}",
             " return made",
         ]
         exec("\n".join(lines), names)  # noqa: S102  (the text is made here, of keys written by repr)

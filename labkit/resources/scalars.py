@@ -80,13 +80,6 @@ class Scalar(Field[E, V]):
                 checked = self.coerce
                 self.coerce = lambda value: wire(checked(value))
 
-    def plainly_wrong(self, value: str, number: int, names: dict[str, Any]) -> str | None:  # noqa: ARG002
-        """A Python expression, false only if *value* is kept as it is; None if there is no short one.
-
-        *names* takes what the expression needs, under names that end in *number*. See labkit.resources.quick.
-        """
-        return None
-
     @property
     def wire(self) -> Callable[[Any], Any] | None:
         """The function from a kept value to its JSON; None if they are the same."""
@@ -392,8 +385,8 @@ class Time(Scalar[str, V]):
     def plainly_wrong(self, value: str, number: int, names: dict[str, Any]) -> str | None:
         if {"enum", "pattern", "min_length", "max_length"} & set(self.options):
             return None
-        names[f"time{number}"] = coercions.TIME.fullmatch
-        return f"type({value}) is not str or not time{number}({value}) or {value}[8:10] > '28'"
+        names[f"time{number}"] = coercions.PLAIN_TIME.fullmatch
+        return f"type({value}) is not str or not time{number}({value})"
 
     def schema_parts(self) -> dict[str, Any]:
         return {"type": "string", "format": "date-time"}

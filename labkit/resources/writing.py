@@ -62,6 +62,18 @@ def _any(value: Any) -> str:
 def _list(item: Field[Any, Any]) -> Callable[[Any], str]:
     if item.kind == "Str":
         return lambda value: "[" + ",".join(map(_encode, _plain(value))) + "]"
+    inner = getattr(item.target, "__labkit__", None)
+    if isinstance(inner, ClassState) and not item.lenient and not item.nullable:
+        cls, writers = inner.cls, inner.writers
+
+        def objects(value: Any) -> str:
+            elements = [
+                writers[tuple(inner := element._values)](inner) if type(element) is cls else element._text()
+                for element in _plain(value)
+            ]
+            return "[" + ",".join(elements) + "]"
+
+        return objects
     one = writer_of(item)
     return lambda value: "[" + ",".join([one(element) for element in _plain(value)]) + "]"
 
@@ -133,15 +145,15 @@ class Writers(dict[tuple[str, ...], Callable[[dict[str, Any]], str]]):
             if isinstance(inner, ClassState) and field is not None and not field.lenient:
                 # an object, or a struct: its own function, without a call to look for it
                 names[f"k{number}"], names[f"s{number}"] = inner.cls, inner.writers
-                own = f"s{number}[tuple(v{number}._values)](v{number}._values)"
-                text = f"{own} if v{number}.__class__ is k{number} else {text}"
+                own = f"s{number}[tuple(inner := v{number}._values)](inner)"
+                text = f"{own} if type(v{number}) is k{number} else {text}"
             if field is not None and field.nullable:
                 text = f"null if v{number} is None else {text}"
             shown = _encode(key).replace("{", "{{").replace("}", "}}")
             parts.append(f"{shown}:{{{text}}}")
         lines = [
             "def write(values):",
-            f" [{', '.join(f'v{number}' for number in range(len(keys)))}] = values.values()",
+            *(f" v{number} = values[{key!r}]" for number, key in enumerate(keys)),
             f" return f{'{{' + ','.join(parts) + '}}'!r}",
         ]
         exec("\n".join(lines), names)  # noqa: S102  (the text is made here, of keys written by repr)
