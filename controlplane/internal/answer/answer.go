@@ -44,8 +44,9 @@ var methods map[string]func(*Answerer, *request) (any, error)
 
 func init() {
 	methods = map[string]func(*Answerer, *request) (any, error){
-		"trace":  (*Answerer).trace,
-		"define": (*Answerer).define,
+		"trace":    (*Answerer).trace,
+		"define":   (*Answerer).define,
+		"cel-cost": (*Answerer).celCost,
 	}
 }
 
