@@ -283,6 +283,43 @@ def get(spelled: str | None, key: str, prefix: bool, keys_only: bool, print_valu
     sys.stdout.buffer.write(result.print(print_value_only=print_value_only))
 
 
+# -- measurements ----------------------------------------------------------------------------------------------------
+
+
+@cli.command()
+@cluster_option
+@yes_option
+@click.option("--full", is_flag=True, help="Up to 500 definitions, then 3000 objects, on new embedded clusters only.")
+@click.option("--csv", "tables", type=click.Path(path_type=Path), metavar="DIR", help="Save the numbers into DIR.")
+@click.option("--plots", type=click.Path(path_type=Path), metavar="DIR", help="Save the figures into DIR.")
+def cost(spelled: str | None, yes: bool, full: bool, tables: Path | None, plots: Path | None) -> None:
+    """Measure what 1, 10 and 50 definitions cost a cluster, and take them off again."""
+    from labkit.cluster import choose
+    from labkit.observe import cost as measuring
+    from labkit.show import cost as view
+    from labkit.show import frames, progress, views
+    from labkit.show import plots as drawing
+
+    chosen = choose.resolve("embedded" if full and choose.resolve(spelled).backend == "any" else spelled)
+    plans = measuring.FULL if full else (measuring.Plan(),)
+    for plan in plans:
+        measuring.refuse_elsewhere(plan, embedded=chosen.backend in ("any", "embedded"), spelled=chosen.backend)
+    for folder in (tables, plots):
+        if folder is not None:
+            _expect_folder(folder)
+    yes = yes or os.environ.get("LABKIT_CLAIM") == "1"
+    for plan in plans:
+        with progress.Bar(sys.stderr, view.title(plan)) as bar:
+            measured = measuring.measure_apart(chosen, plan, bar.line, bar.part, yes=yes)
+        click.echo(views.text(measured))
+        written = [
+            *(frames.save(measured, tables) if tables else ()),
+            *([drawing.save(measured, plots)] if plots else ()),
+        ]
+        for file in written:
+            click.echo(f"written: {file}")
+
+
 # -- the machine -----------------------------------------------------------------------------------------------------
 
 
@@ -312,6 +349,19 @@ def _notebooks() -> Path:
         return Checkout.here().root / "notebooks"
 
 
+def _expect_folder(folder: Path) -> None:
+    """Make a folder for results, or refuse it before minutes of measuring."""
+    from labkit.errors import CourseError
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CourseError(
+            "the results cannot be saved", evidence=f"{folder}: {error.strerror}", next_act="name another folder"
+        ) from error
+    _expect_writable(folder / "labkit-results")
+
+
 def _expect_writable(report: Path) -> None:
     """Refuse a report that cannot be written before a minute of play, not after it."""
     import tempfile
@@ -332,6 +382,12 @@ def _say(line: str) -> None:
     click.echo(line, err=True)
 
 
+def _tell_notes(error: BaseException) -> None:
+    """What was noted on an error on its way: what it has left behind."""
+    for note in getattr(error, "__notes__", ()):
+        click.echo(f"  {note}", err=True)
+
+
 def main() -> None:
     """Entry point: run the verb, and turn labkit's errors and interrupts into exit codes."""
     from labkit.cluster import system
@@ -344,10 +400,12 @@ def main() -> None:
             cli.main(standalone_mode=False)
     except (LabkitError, OSError) as error:
         click.echo(f"labkit: {error}", err=True)
+        _tell_notes(error)
         sys.exit(1)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, click.Abort) as error:
         click.echo("labkit: interrupted", err=True)
+        _tell_notes(error.__cause__ or error)
         sys.exit(INTERRUPTED)

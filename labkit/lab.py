@@ -30,12 +30,14 @@ if TYPE_CHECKING:
     from labkit.cluster import ClusterInfo
     from labkit.cluster.claim import CourseName
     from labkit.observe.cleanup import CleanUp
-    from labkit.observe.cost import DefinitionsCost, Through
+    from labkit.observe.cost import Cost
     from labkit.observe.definition import Definition
     from labkit.observe.discovery import Group
     from labkit.observe.fields import PrunedAndDefaulted
+    from labkit.observe.load import Through
     from labkit.observe.migration import Migration
     from labkit.observe.stored import StoredAndRead
+    from labkit.show.progress import Bar, CellBar
     from labkit.trace import Source, Trace
 
 __all__ = ["Lab", "begin", "resume"]
@@ -50,9 +52,6 @@ MIGRATION = "colis-vers-v1"
 
 PATIENCE_S = 10.0
 """How long an observation waits before it prints what it is waiting for: never, on a cluster that behaves."""
-
-COST_PATIENCE_S = 30.0
-"""The same for one round of the cost measurement, which takes about 4 s on two cores when nothing else runs."""
 
 SHOWN_BYTES = 40
 """How much of a value that is no text ``%etcd`` prints: the head and the first fields, before any uid or time."""
@@ -203,14 +202,27 @@ class Lab:
 
         return migration.watch(self.cluster, name, _patient())
 
-    def definitions_cost(self, count: int = 50, *, repeats: int = 1, through: Through = "api") -> DefinitionsCost:
-        """What *count* definitions without objects cost the server; they are gone again afterwards.
+    def cost(
+        self,
+        definitions: int | Sequence[int] = (1, 10, 50),
+        objects: int | Sequence[int] = 0,
+        *,
+        repeats: int = 3,
+        through: Through = "api",
+    ) -> Cost:
+        """What *definitions* of a group of their own cost the server as they become more, or *objects* of one of them,
+        measured *repeats* times and taken off again each time. It shows itself as tables and plots.
 
-        *through* "kubectl" sends them by one ``kubectl apply`` instead of the API.
+        *through* "kubectl" sends the definitions by ``kubectl apply`` instead of the API. Raises ValueError for numbers
+        that do not grow, or of both; ClusterError for objects, or more than 50 definitions, elsewhere than on an
+        embedded cluster.
         """
         from labkit.observe import cost
+        from labkit.show.cost import title
 
-        return cost.measure(self.cluster, count, _patient(COST_PATIENCE_S * repeats), repeats=repeats, through=through)
+        plan = cost.Plan(_numbers(definitions), _numbers(objects), repeats, through)
+        with _bar(f"{title(plan)}, {repeats} round{'s' if repeats > 1 else ''}") as bar:
+            return cost.measure(self.cluster, plan, bar.line, bar.part)
 
     def clean_up(self) -> CleanUp:
         """Delete everything the course made on this cluster, and look whether it is gone."""
@@ -312,6 +324,22 @@ def _patient(patience_s: float = PATIENCE_S) -> Progress:
     """A progress that stays silent at first, so that a recorded output does not hang on how fast a machine is."""
     began = time.monotonic()
     return lambda line: _say(line) if time.monotonic() - began > patience_s else None
+
+
+def _bar(what: str) -> Bar | CellBar:
+    """How far a long work is, in a cell where there is a kernel, else on standard error."""
+    from labkit.show.progress import Bar, CellBar
+
+    shell = _shell()
+    if getattr(shell, "kernel", None) is not None:
+        from IPython.display import display
+
+        return CellBar(display, what)
+    return Bar(sys.stderr, what)
+
+
+def _numbers(given: int | Sequence[int]) -> tuple[int, ...]:
+    return (given,) if isinstance(given, int) else tuple(given)
 
 
 def _print(text: str) -> None:

@@ -40,7 +40,7 @@ COURSE_GROUPS = (COURSE_GROUP, COST_GROUP)
 ANNOTATION = "labkit.example/claimed"
 """On namespace ch54: a JSON list of the claimed names, spelled as ``str(CourseName)``."""
 
-COST_LIMIT = 200
+COST_LIMIT = 500
 """How many definitions the cost measurement may make."""
 
 

@@ -1,68 +1,148 @@
-"""What N definitions cost the API server, measured before and after, and removed again.
+"""What definitions and their objects cost a cluster, measured as they become more, and removed again.
 
-Definitions without a single object are created at once; when all are Established and published, the server is read
-again. Time and sizes are plain; memory is not: a garbage-collected server's memory moves by tens of MiB for reasons of
-its own, so one difference proves little. *repeats* measures the whole several times, so that the noise can be seen
-beside the effect.
+A single number ("fifty definitions: +70 MiB") says little: it has noise, and no direction. So a measurement is a row of
+loads (1, 10, 50 definitions; or one definition with 0, 100, 1000 objects), each reached from the one before, each
+looked at in the same way, and the whole row is played several times. Times and sizes are plain; memory is not: a
+garbage-collected server's memory moves by tens of MiB for reasons of its own, so the rounds are kept apart, and their
+spread is the noise.
 
-The definitions belong to the course (``labkit.cluster.claim`` lists their names) and are removed whatever happens, also
-after an error and after Ctrl-C; those an interrupted run left are removed first.
+Rounds on one server follow one another in the same process, which keeps what it has grown. ``measure_apart`` gives each
+round a new embedded cluster where it may, so that all begin alike.
+
+Everything made belongs to the course (``labkit.observe.load``) and is removed whatever happens, also after an error and
+after Ctrl-C; what a killed run left is removed first.
 """
 
 from __future__ import annotations
 
-import threading
+import statistics
+import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
 
-import yaml
-
-from labkit.cluster import Api, Cluster, Kubectl
+from labkit.cluster import Api, Cluster, ClusterSpec, Kubectl, choose
 from labkit.cluster.base import Progress, silent
-from labkit.cluster.claim import COST_DEFINITIONS, COST_GROUP, COST_LIMIT, DEFINITIONS, claim, cost_plural
-from labkit.cluster.terminating import nudge
-from labkit.errors import ApiError, CommandError
-from labkit.observe import reading
-from labkit.observe.definition import conditions_of
+from labkit.cluster.claim import COST_DEFINITIONS, COST_LIMIT, claim
+from labkit.cluster.embedded import EmbeddedCluster
+from labkit.errors import ClusterError, CommandError
+from labkit.observe import load, reading
+from labkit.observe.load import GROUP_VERSION, Through
 from labkit.observe.reading import Reading
-from labkit.waiting import Seen, wait_for
 
-__all__ = ["DefinitionsCost", "Point", "Round", "Through", "definition", "measure", "remove"]
+__all__ = ["FULL", "Advance", "Cost", "Plan", "Round", "Step", "measure", "measure_apart", "refuse_elsewhere"]
 
-GROUP_VERSION = f"{COST_GROUP}/v1"
+OBJECT_LIMIT = 5000
+LARGE = 50
+"""More definitions than this, and objects, are measured on an embedded cluster only: it can be thrown away."""
+KUBECTL_RUNS = 3
 
-LIMIT_S = 120.0
-"""For the definitions to be established, and again to be published, and to be gone. The chapter's cluster took 11 s."""
-
-Through: TypeAlias = Literal["api", "kubectl"]
+Advance = Callable[[float], None]
+"""Told which part of the work is done, from 0.0 to 1.0; never less than before."""
 
 
 @dataclass(frozen=True)
-class Point:
-    """*seconds* after the first definition was sent, *established* of them were seen to be."""
+class Plan:
+    """What to measure: one row of loads, *repeats* times.
 
-    seconds: float
-    established: int
+    Either *definitions* has several numbers, or *objects* (all of the first definition); both must grow. Definitions
+    are sent *through* "api", over one connection, or "kubectl", by one ``kubectl apply`` a step, which asks about each
+    before it sends it. Raises ValueError for anything else.
+    """
+
+    definitions: tuple[int, ...] = (1, 10, 50)
+    objects: tuple[int, ...] = (0,)
+    repeats: int = 3
+    through: Through = "api"
+
+    def __post_init__(self) -> None:
+        limits = f"1 to {COST_LIMIT} definitions and 0 to {OBJECT_LIMIT} objects"
+        for numbers, least, most in ((self.definitions, 1, COST_LIMIT), (self.objects, 0, OBJECT_LIMIT)):
+            if not numbers or numbers[0] < least or numbers[-1] > most or list(numbers) != sorted(set(numbers)):
+                raise ValueError(f"measure {limits}, in growing numbers, not {numbers}")
+        if len(self.definitions) > 1 and self.objects != (0,):
+            raise ValueError("let definitions grow, or the objects of one definition, not both")
+        if self.repeats < 1:
+            raise ValueError(f"measure at least once, not {self.repeats} times")
+        if self.through not in ("api", "kubectl"):
+            raise ValueError(f'definitions are sent through "api" or "kubectl", not {self.through!r}')
+
+    @property
+    def varied(self) -> Literal["definitions", "objects"]:
+        return "definitions" if self.objects == (0,) else "objects"
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The numbers of what varies."""
+        return self.definitions if self.varied == "definitions" else self.objects
+
+    @property
+    def loads(self) -> tuple[tuple[int, int], ...]:
+        """Definitions and objects of each step."""
+        return tuple((definitions, objects) for definitions in self.definitions for objects in self.objects)
+
+    @property
+    def large(self) -> bool:
+        return self.definitions[-1] > LARGE or self.objects[-1] > 0
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """What kubectl is timed with: something everybody asks, or the objects that become more."""
+        if self.varied == "definitions":
+            return ("get", "namespaces")
+        return ("get", COST_DEFINITIONS[0], "--namespace", load.NAMESPACE)
+
+    @property
+    def work(self) -> float:
+        """How much there is to do, in definitions established (about 10 ms each)."""
+        return self.repeats * (1.5 * self.definitions[-1] + 0.2 * self.objects[-1] + _LOOK * (len(self.loads) + 2))
+
+
+_LOOK = 50.0
+"""One look at the server, in the same measure."""
+
+FULL = (Plan((1, 10, 50, 100, 200, 500)), Plan((1,), (0, 100, 1000, 3000)))
+"""The whole measurement, some minutes long."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """The server with *definitions* and *objects* on it.
+
+    Seconds are sums over the steps so far: *established_s* from the first definition of a step sent to all
+    Established, *published_s* to all in discovery and in the OpenAPI document too, *stored_s* for creating objects one
+    by one. *cold_s* and *warm_s* are runs of the plan's kubectl command with an empty discovery cache and with a full
+    one.
+    """
+
+    definitions: int
+    objects: int
+    reading: Reading
+    established_s: float
+    published_s: float
+    stored_s: float
+    cold_s: tuple[float, ...]
+    warm_s: tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class Round:
-    """One measurement. Seconds count from the first definition sent.
-
-    *established_s*: all Established; *published_s*: all in discovery and in the OpenAPI document too, when *after* was
-    read; *points*: how many were established when, the last one all; *memory_gone_bytes*: once they were removed.
-    """
+    """One row of loads: the server *before*, at each step, and once everything was *removed*."""
 
     before: Reading
-    after: Reading
-    established_s: float
-    published_s: float
-    points: tuple[Point, ...]
-    memory_gone_bytes: int
+    steps: tuple[Step, ...]
+    removed: Reading
+
+    @property
+    def last(self) -> Step:
+        return self.steps[-1]
+
+    @property
+    def after(self) -> Reading:
+        """The server with everything on it."""
+        return self.last.reading
 
     @property
     def memory_change_bytes(self) -> int:
@@ -70,104 +150,89 @@ class Round:
 
 
 @dataclass(frozen=True)
-class DefinitionsCost:
-    """*count* definitions of *group_version*, sent *through* the API or kubectl, measured once a round."""
+class Cost:
+    """A plan and what came of it. *apart*: each round had a new cluster. *whole*: memory is that of one process with
+    etcd and the controllers in it (the embedded cluster), else of the API server alone.
+    """
 
-    count: int
+    plan: Plan
     group_version: str
-    through: Through
+    apart: bool
+    whole: bool
     rounds: tuple[Round, ...]
 
     @property
     def first(self) -> Round:
-        """The round to quote: later ones find a server that has already grown."""
+        """The round to quote: on one server, later ones find a server that has already grown."""
         return self.rounds[0]
 
+    def median(self, index: int, of: Callable[[Round, Step], float]) -> float:
+        """The median over the rounds of something at the step *index*."""
+        return statistics.median(of(one, one.steps[index]) for one in self.rounds)
 
-def definition(number: int) -> dict[str, Any]:
-    """The definition of the type *number*, from 1: as small as a useful one can be."""
-    plural = cost_plural(number)
-    kind = f"Type{plural.removeprefix('type-')}"
-    schema = {
-        "type": "object",
-        "properties": {
-            "spec": {
-                "type": "object",
-                "required": ["name"],
-                "properties": {
-                    "name": {"type": "string", "pattern": "^[a-z][a-z0-9-]*$"},
-                    "replicas": {"type": "integer", "minimum": 0, "default": 1},
-                },
-            }
-        },
-    }
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.{COST_GROUP}"},
-        "spec": {
-            "group": COST_GROUP,
-            "scope": "Namespaced",
-            "names": {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": plural},
-            "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}],
-        },
-    }
+
+def refuse_elsewhere(plan: Plan, *, embedded: bool, spelled: str) -> None:
+    """Raise ClusterError for a large plan on a cluster that is not an embedded one."""
+    if plan.large and not embedded:
+        raise ClusterError(
+            f"more than {LARGE} definitions, and objects, are measured on an embedded cluster only",
+            evidence=f"{spelled} would keep the memory until its API server is started again",
+            next_act=f"--cluster embedded; or measure 1 to {LARGE} definitions",
+        )
 
 
 def measure(
     cluster: Cluster,
-    count: int = 50,
+    plan: Plan,
     progress: Progress = silent,
+    advance: Advance = lambda _: None,
     *,
-    repeats: int = 1,
-    through: Through = "api",
-) -> DefinitionsCost:
-    """Measure *count* definitions (1 to 200), *repeats* times.
+    ends: bool = False,
+) -> Cost:
+    """Play *plan* on *cluster*, all rounds on the one server.
 
-    *through* "api" sends them over one connection, "kubectl" by one ``kubectl apply``, which asks about each before it
-    sends it. Raises ValueError for numbers out of range, ClaimRefused on a foreign cluster nobody claimed, WaitTimeout
-    when the server does not get there, and whatever sending raises; the definitions are gone then, too.
+    With *ends* the caller stops the cluster afterwards, and an interrupted measurement leaves the rest to that. Raises
+    ClaimRefused on a foreign cluster nobody claimed, ClusterError as ``refuse_elsewhere``, WaitTimeout when the server
+    does not get there, and whatever sending raises; what was made is gone then, too, or a note of the error
+    (``__notes__``) says what is left.
     """
-    if not 1 <= count <= COST_LIMIT or repeats < 1:
-        raise ValueError(
-            f"measure 1 to {COST_LIMIT} definitions at least once, not {count} definitions {repeats} times"
-        )
+    whole = isinstance(cluster, EmbeddedCluster)
+    refuse_elsewhere(plan, embedded=whole, spelled="this cluster")
     claim(cluster, yes=False)
-    with Api(cluster) as api:
-        remove(api, progress)
+    work = _Work(plan.work, advance)
+    with Api(cluster, timeout_s=120.0) as api:
+        load.remove(api, progress)
         # Read once for nothing: what a first reader makes the server build and keep is no cost of the definitions.
-        reading.take(api, GROUP_VERSION)
+        reading.take(cluster, api, GROUP_VERSION)
         rounds = []
-        for number in range(1, repeats + 1):
-            told = _numbered(progress, number, repeats)
-            rounds.append(_round(cluster, api, count, told, through))
-    return DefinitionsCost(count, GROUP_VERSION, through, tuple(rounds))
+        for number in range(1, plan.repeats + 1):
+            told = _numbered(progress, number, plan.repeats)
+            rounds.append(_Playing(cluster, api, plan, told, work).round(ends=ends))
+    return Cost(plan, GROUP_VERSION, apart=False, whole=whole, rounds=tuple(rounds))
 
 
-def remove(api: Api, progress: Progress = silent) -> int:
-    """Delete the definitions of the measurement, wait until they are gone, and say how many there were."""
-    found = _present(api)
-    if not found:
-        return 0
-    progress(f"removing {len(found)} definitions")
-    for obj in found:
-        api.delete(f"{DEFINITIONS}/{obj['metadata']['name']}")
+def measure_apart(
+    spec: ClusterSpec, plan: Plan, progress: Progress = silent, advance: Advance = lambda _: None, *, yes: bool = False
+) -> Cost:
+    """Play *plan*: on a new embedded cluster a round, where *spec* lets one be started, else on the cluster it names.
 
-    def look() -> Seen[None]:
-        left = _present(api)
-        nudge(api, left)
-        discovered = api.get(f"/apis/{COST_GROUP}") is not None
-        documented = GROUP_VERSION in reading.documented(api)
-        sight = f"{len(left)} definitions left" if left else f"{COST_GROUP} still in discovery or OpenAPI"
-        return Seen(not left and not discovered and not documented, sight)
+    *yes* claims a cluster of somebody else. Raises as ``measure``, and what starting a cluster raises.
+    """
+    rounds: list[Round] = []
+    one_round = replace(plan, repeats=1)
+    for number in range(plan.repeats):
+        told = _numbered(progress, number + 1, plan.repeats)
+        with choose.opened(spec, progress=told) as cluster:
+            claim(cluster, yes)
+            if not isinstance(cluster, EmbeddedCluster) or spec.path is not None:
+                return measure(cluster, plan, progress, advance)
+            part = _part(advance, number, plan.repeats)
+            rounds += measure(cluster, one_round, told, part, ends=True).rounds
+    return Cost(plan, GROUP_VERSION, apart=True, whole=True, rounds=tuple(rounds))
 
-    wait_for(
-        "the measured definitions to be gone",
-        look,
-        limit_s=LIMIT_S,
-        next_act=f"`kubectl get crd` shows what is left of {COST_GROUP}; delete it",
-    )
-    return len(found)
+
+def _part(advance: Advance, number: int, of: int) -> Advance:
+    return lambda part: advance((number + part) / of)
 
 
 def _numbered(progress: Progress, number: int, repeats: int) -> Progress:
@@ -176,133 +241,87 @@ def _numbered(progress: Progress, number: int, repeats: int) -> Progress:
     return lambda line: progress(f"round {number} of {repeats}: {line}")
 
 
-def _round(cluster: Cluster, api: Api, count: int, progress: Progress, through: Through) -> Round:
-    progress("reading the server before")
-    _settled(api, progress)
-    before = reading.take(api, GROUP_VERSION)
-    manifests = [definition(number) for number in range(1, count + 1)]
-    with _removed(api, progress):
-        points, start = _establish(cluster, api, manifests, progress, through)
-        _published(api, manifests, progress)
-        published_s = time.monotonic() - start
-        progress("reading the server after")
-        after = reading.take(api, GROUP_VERSION)
-    gone = reading.take(api, GROUP_VERSION)
-    return Round(before, after, points[-1].seconds, published_s, points, gone.memory_bytes)
+class _Work:
+    """How far a measurement is, of the units of ``Plan.work``."""
+
+    def __init__(self, total: float, advance: Advance) -> None:
+        self._total, self._advance = total, advance
+        self._done = 0.0
+
+    def counting(self, each: float) -> load.Count:
+        """A count that adds to what is done now, *each* unit a thing; later ones begin where it ended."""
+        begun = self._done
+
+        def count(there: int) -> None:
+            self._done = max(self._done, begun + each * there)
+            self._advance(min(1.0, self._done / self._total))
+
+        return count
 
 
-@contextmanager
-def _removed(api: Api, progress: Progress) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        remove(api, progress)
+class _Playing:
+    """One round of a plan."""
 
+    def __init__(self, cluster: Cluster, api: Api, plan: Plan, progress: Progress, work: _Work) -> None:
+        self._cluster, self._api, self._plan = cluster, api, plan
+        self._progress, self._work = progress, work
+        self._established_s = self._published_s = self._stored_s = 0.0
 
-def _establish(
-    cluster: Cluster, api: Api, manifests: Sequence[dict[str, Any]], progress: Progress, through: Through
-) -> tuple[tuple[Point, ...], float]:
-    """Send the definitions from a thread while looking how many are established; the points, and when it began."""
-    names = {manifest["metadata"]["name"] for manifest in manifests}
-    points: list[Point] = []
-    stop = threading.Event()
-    send = _send_by_kubectl if through == "kubectl" else _send
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        start = time.monotonic()
-        sent: Future[None] = pool.submit(send, cluster, manifests, stop)
+    def round(self, *, ends: bool) -> Round:
+        load.settled(self._api, self._progress)
+        before = self._read("before")
+        steps: list[Step] = []
+        definitions = objects = 0
+        with load.removed(self._api, self._progress, counting=lambda: self._work.counting(0.5), leave=ends):
+            for wanted in self._plan.loads:
+                self._define(range(definitions + 1, wanted[0] + 1))
+                self._store(range(objects + 1, wanted[1] + 1))
+                definitions, objects = wanted
+                steps.append(self._look(definitions, objects))
+        return Round(before, tuple(steps), self._read("after the removal"))
 
-        def look() -> Seen[None]:
-            if sent.done():
-                sent.result()
-            found = [obj for obj in api.list(DEFINITIONS) if obj["metadata"]["name"] in names]
-            established = sum(_is_established(obj) for obj in found)
-            if not points or points[-1].established != established:
-                points.append(Point(time.monotonic() - start, established))
-            return Seen(established == len(names), f"{established} of {len(names)} definitions established")
-
-        try:
-            wait_for("the definitions to be established", look, limit_s=LIMIT_S, progress=progress)
-        finally:
-            stop.set()
-    return tuple(points), start
-
-
-def _send(cluster: Cluster, manifests: Sequence[dict[str, Any]], stop: threading.Event) -> None:
-    with Api(cluster) as api:
-        for manifest in manifests:
-            if stop.is_set():
-                return
-            answer = api.raw("POST", f"{DEFINITIONS}?fieldManager=labkit", manifest)
-            if not answer.ok:
-                raise ApiError(
-                    f"the definition {manifest['metadata']['name']} was refused",
-                    code=answer.code,
-                    reason=answer.status.get("reason", ""),
-                    evidence=answer.status.get("message") or answer.text.strip()[:300],
-                    next_act="read the server's sentence; nothing of the measurement is left behind",
-                )
-
-
-def _send_by_kubectl(cluster: Cluster, manifests: Sequence[dict[str, Any]], stop: threading.Event) -> None:
-    if stop.is_set():
-        return
-    result = Kubectl(cluster).run(["apply", "-f", "-"], stdin=yaml.safe_dump_all(manifests))
-    if not result.ok:
-        raise CommandError(
-            "kubectl apply did not send all definitions",
-            evidence=result.stderr.strip()[:300],
-            next_act="read kubectl's sentence; nothing of the measurement is left behind",
+    def _define(self, numbers: range) -> None:
+        if not numbers:
+            return
+        manifests = [load.definition(number) for number in numbers]
+        count = self._work.counting(1.0)
+        through, begun = self._plan.through, time.monotonic()
+        self._established_s += load.establish(
+            self._cluster, self._api, manifests, self._progress, through=through, count=count
         )
+        load.published(self._api, manifests, self._progress)
+        self._published_s += time.monotonic() - begun
+
+    def _store(self, numbers: range) -> None:
+        if numbers:
+            self._progress(f"creating {len(numbers)} objects")
+            self._stored_s += load.store(self._api, numbers, count=self._work.counting(0.2))
+
+    def _look(self, definitions: int, objects: int) -> Step:
+        seen = self._read(f"with {definitions} definitions" + (f" and {objects} objects" if objects else ""))
+        self._progress(f"timing kubectl {' '.join(self._plan.command)}")
+        cold, warm = _kubectl_times(self._cluster, self._plan.command)
+        return Step(definitions, objects, seen, self._established_s, self._published_s, self._stored_s, cold, warm)
+
+    def _read(self, when: str) -> Reading:
+        self._progress(f"reading the server {when}")
+        seen = reading.take(self._cluster, self._api, GROUP_VERSION)
+        self._work.counting(_LOOK)(1)
+        return seen
 
 
-def _settled(api: Api, progress: Progress) -> None:
-    """Wait until the list of OpenAPI documents has followed earlier changes, which would count as the measurement's.
+def _kubectl_times(cluster: Cluster, command: Sequence[str]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Seconds of the command with an empty discovery cache and with the one that this has filled, KUBECTL_RUNS times.
 
-    It has when the group-versions of all definitions are in it, and none that discovery does not know any more.
+    The cache is a folder of its own: what the person's kubectl remembers is left alone.
     """
-
-    def look() -> Seen[None]:
-        listed = reading.documented(api)
-        discovered = {
-            version["groupVersion"]
-            for group in (api.get("/apis") or {}).get("groups") or ()
-            for version in group["versions"]
-        }
-        served = {
-            f"{obj['spec']['group']}/{version['name']}"
-            for obj in api.list(DEFINITIONS)
-            if _is_established(obj)
-            for version in obj["spec"]["versions"]
-            if version["served"]
-        }
-        missing, stale = sorted(served - listed), sorted(listed - discovered)
-        sight = (
-            f"OpenAPI does not list {', '.join(missing)} yet" if missing else f"OpenAPI still lists {', '.join(stale)}"
-        )
-        return Seen(not missing and not stale, sight)
-
-    wait_for("the OpenAPI documents to follow", look, limit_s=LIMIT_S, progress=progress)
-
-
-def _published(api: Api, manifests: Sequence[dict[str, Any]], progress: Progress) -> None:
-    """Wait until discovery and the OpenAPI document of the group have every type: both follow Established later."""
-    kinds = {manifest["spec"]["names"]["kind"] for manifest in manifests}
-
-    def look() -> Seen[None]:
-        found = {r["kind"] for r in (api.get(f"/apis/{GROUP_VERSION}") or {}).get("resources") or ()} & kinds
-        document = api.get(f"/openapi/v3/apis/{GROUP_VERSION}") or {}
-        schemas = (document.get("components") or {}).get("schemas") or {}
-        described = {name.rpartition(".")[2] for name in schemas} & kinds
-        sight = f"{len(found)} of {len(kinds)} types in discovery, {len(described)} in OpenAPI"
-        return Seen(found == described == kinds, sight)
-
-    wait_for("the types to be published", look, limit_s=LIMIT_S, progress=progress)
-
-
-def _is_established(obj: dict[str, Any]) -> bool:
-    return any(c.type == "Established" and c.status == "True" for c in conditions_of(obj))
-
-
-def _present(api: Api) -> tuple[dict[str, Any], ...]:
-    """The measurement's definitions on the cluster, by their claimed names alone."""
-    return tuple(obj for obj in api.list(DEFINITIONS) if obj["metadata"]["name"] in COST_DEFINITIONS)
+    cold: list[float] = []
+    warm: list[float] = []
+    with tempfile.TemporaryDirectory(prefix="labkit-") as folder:
+        for number in range(KUBECTL_RUNS):
+            for seconds in (cold, warm):
+                result = Kubectl(cluster).run([*command, "--cache-dir", str(Path(folder) / str(number))])
+                if not result.ok:
+                    raise CommandError("kubectl could not be timed", evidence=result.text.strip()[:300])
+                seconds.append(result.seconds)
+    return tuple(cold), tuple(warm)

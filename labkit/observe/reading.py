@@ -1,8 +1,10 @@
-"""One look at what the API server publishes and how much memory it takes.
+"""One look at what the API server publishes, how much memory it takes, and what lies in its etcd.
 
 The numbers of the chapter, from the same places: definitions and types from discovery, the size of ``/apis`` as
 ``kubectl get --raw /apis`` prints it, and OpenAPI v3. Memory is read from the server's own ``/metrics``, because that
-works on every backend and does not ask for a metrics server.
+works on every backend and does not ask for a metrics server. It has two numbers for it: what the system gave the
+process, with all the garbage not yet collected or returned, and what the last garbage collection found in use. The
+first is what a machine must have; the second moves less.
 """
 
 from __future__ import annotations
@@ -11,14 +13,15 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from labkit.cluster import Cluster, Etcd
 from labkit.cluster.api import AGGREGATED_DISCOVERY, Api, ApiResponse
 from labkit.cluster.claim import DEFINITIONS
-from labkit.errors import ApiError
+from labkit.errors import ApiError, CapabilityMissing
 
-__all__ = ["Reading", "count_types", "documented", "resident_memory", "take"]
+__all__ = ["Reading", "count_types", "documented", "metric", "resident_memory", "take"]
 
 _GROUP_VERSION = re.compile(r"^(api/[^/]+|apis/[^/]+/[^/]+)$")
-_MEMORY = re.compile(r"^process_resident_memory_bytes ([0-9.e+]+)$", re.MULTILINE)
+_STORED_DEFINITIONS = "/registry/apiextensions.k8s.io/customresourcedefinitions/"
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,9 @@ class Reading:
     without the aggregated form, *aggregated_bytes* with it; *group_versions* counts those with an OpenAPI v3
     document, *openapi_bytes* is the size of the measured group's document (0 while it has none); *memory_bytes* is
     resident memory of the process that serves the API, which on the embedded cluster holds etcd and the controllers
-    too.
+    too; *heap_bytes* is what that process still used of its heap at its last garbage collection. *stored_bytes* are
+    the keys and values of the group in etcd, definitions and objects; *database_bytes* is etcd's file, which keeps
+    earlier revisions too. Each of the last three is None where the cluster does not tell.
     """
 
     definitions: int
@@ -40,15 +45,19 @@ class Reading:
     group_versions: int
     openapi_bytes: int
     memory_bytes: int
+    heap_bytes: int | None
+    stored_bytes: int | None
+    database_bytes: int | None
 
 
-def take(api: Api, group_version: str) -> Reading:
+def take(cluster: Cluster, api: Api, group_version: str) -> Reading:
     """Read everything once. *group_version* names the measured OpenAPI document ("cout.example.com/v1")."""
     aggregated = _ask(api, "/apis", AGGREGATED_DISCOVERY)
     core = _ask(api, "/api", AGGREGATED_DISCOVERY)
     index = _ask(api, "/openapi/v3").json["paths"]
     document = api.raw("GET", f"/openapi/v3/apis/{group_version}")
     plain = _ask(api, "/apis")
+    metrics = _ask(api, "/metrics", "text/plain").text
     return Reading(
         definitions=len(api.list(DEFINITIONS)),
         types=count_types(core.json) + count_types(aggregated.json),
@@ -57,7 +66,10 @@ def take(api: Api, group_version: str) -> Reading:
         aggregated_bytes=_size(aggregated.text),
         group_versions=sum(1 for path in index if _GROUP_VERSION.match(path)),
         openapi_bytes=_size(document.text) if document.ok else 0,
-        memory_bytes=resident_memory(_ask(api, "/metrics", "text/plain").text),
+        memory_bytes=resident_memory(metrics),
+        heap_bytes=metric(metrics, "go_gc_heap_live_bytes"),
+        stored_bytes=_stored(cluster, group_version.partition("/")[0]),
+        database_bytes=metric(metrics, "apiserver_storage_size_bytes"),
     )
 
 
@@ -82,7 +94,7 @@ def count_types(aggregated: dict[str, Any]) -> int:
 
 def resident_memory(metrics: str) -> int:
     """Bytes, from the text of ``/metrics``. Raises ApiError when the metric is not in it."""
-    found = _MEMORY.search(metrics)
+    found = metric(metrics, "process_resident_memory_bytes")
     if found is None:
         raise ApiError(
             "the API server does not tell how much memory it takes",
@@ -90,7 +102,25 @@ def resident_memory(metrics: str) -> int:
             evidence="/metrics has no process_resident_memory_bytes (only Linux servers have it)",
             next_act="measure on the embedded cluster: LABKIT_CLUSTER=embedded",
         )
-    return int(float(found.group(1)))
+    return found
+
+
+def metric(metrics: str, name: str) -> int | None:
+    """The first sample of a metric in the text of ``/metrics``, whatever its labels; None when there is none."""
+    found = re.search(rf"^{re.escape(name)}(?:{{[^}}]*}})? ([0-9.e+]+)$", metrics, re.MULTILINE)
+    return int(float(found[1])) if found else None
+
+
+def _stored(cluster: Cluster, group: str) -> int | None:
+    """Bytes of the group's keys and values in etcd; None where it cannot be read."""
+    etcd = Etcd(cluster)
+    try:
+        definitions = etcd.get(_STORED_DEFINITIONS, prefix=True).kvs
+        objects = etcd.get(f"/registry/{group}/", prefix=True).kvs
+    except CapabilityMissing:
+        return None
+    mine = [kv for kv in definitions if kv.key.endswith(f".{group}")] + list(objects)
+    return sum(len(kv.key.encode()) + len(kv.value) for kv in mine)
 
 
 def _ask(api: Api, path: str, accept: str = "application/json") -> ApiResponse:

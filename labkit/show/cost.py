@@ -1,76 +1,228 @@
-"""What definitions cost, before beside after, and how noisy the memory is."""
+"""What definitions and objects cost: what each more of them takes, and how noisy the memory is.
+
+A table says it first: a row a measure, a column a load, and at the end the growth: what one more takes by the fitted
+line, and how well that line fits. The rounds' medians stand in it; a second table shows the rounds themselves. Frames
+and plots are made from the same list of measures.
+"""
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from labkit.observe.cost import DefinitionsCost, Round
+from labkit.observe.cost import Cost, Plan, Round, Step
+from labkit.observe.growth import Line, fit
 from labkit.observe.reading import Reading
 from labkit.show.document import Cell, Document, Note, Table
-from labkit.show.units import mebibytes, seconds
+from labkit.show.units import Unit, amount, listed, mebibytes, seconds, significant
 
-__all__ = ["document", "noise_rows", "rows"]
+__all__ = [
+    "NOISE_COLUMNS",
+    "Measure",
+    "added",
+    "columns",
+    "document",
+    "growth",
+    "headline",
+    "kubectl",
+    "measures",
+    "noise_rows",
+    "points",
+    "rows",
+    "title",
+]
 
-READINGS: tuple[tuple[str, Callable[[Reading], int], str], ...] = (
-    ("definitions", lambda r: r.definitions, ""),
-    ("types (api-resources)", lambda r: r.types, ""),
-    ("groups", lambda r: r.groups, ""),
-    ("/apis", lambda r: r.discovery_bytes, "bytes"),
-    ("/apis, aggregated", lambda r: r.aggregated_bytes, "bytes"),
-    ("OpenAPI v3 group-versions", lambda r: r.group_versions, ""),
-    ("OpenAPI v3 of the group", lambda r: r.openapi_bytes, "bytes"),
+NOTHING = "–"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One thing that was measured: its *key* in files, its *name* for people, the *unit* of what ``at`` returns.
+
+    *of* a reading, or else *taken* of a step alone; *memory* moves from round to round, so that its change counts;
+    *steps* is what rises with the first of its group and then stays: no line goes through that.
+    """
+
+    key: str
+    name: str
+    unit: Unit
+    of: Callable[[Reading], float | None] | None = None
+    taken: Callable[[Step], float] | None = None
+    memory: bool = False
+    steps: bool = False
+
+    def at(self, reading: Reading, step: Step | None) -> float | None:
+        """Its number in a reading, or in the step of that reading; None where there is none."""
+        if self.of is not None:
+            return self.of(reading)
+        return self.taken(step) if self.taken is not None and step is not None else None
+
+
+def _mib(value: int | None) -> float | None:
+    return None if value is None else value / 2**20
+
+
+def _kib(value: int | None) -> float | None:
+    return None if value is None else value / 2**10
+
+
+_DISCOVERY = (
+    Measure("types", "types (api-resources)", "", lambda r: r.types),
+    Measure("groups", "groups", "", lambda r: r.groups, steps=True),
+    Measure("discovery", "/apis", "bytes", lambda r: r.discovery_bytes, steps=True),
+    Measure("aggregated", "/apis, aggregated", "bytes", lambda r: r.aggregated_bytes),
+    Measure("documents", "OpenAPI v3 documents", "", lambda r: r.group_versions, steps=True),
+    Measure("openapi", "OpenAPI v3 of the group", "bytes", lambda r: r.openapi_bytes),
+    Measure("established", "all established in", "s", taken=lambda step: step.established_s),
+    Measure("published", "all published in", "s", taken=lambda step: step.published_s),
+)
+_STORED = (Measure("stored", "all objects created in", "s", taken=lambda step: step.stored_s),)
+_ALWAYS = (
+    Measure("resident", "memory of the process", "MiB", lambda r: _mib(r.memory_bytes), memory=True),
+    Measure("in_use", "memory in use", "MiB", lambda r: _mib(r.heap_bytes), memory=True),
+    Measure("etcd_stored", "etcd, keys and values", "KiB", lambda r: _kib(r.stored_bytes)),
+    Measure("etcd_file", "etcd, file", "KiB", lambda r: _kib(r.database_bytes)),
 )
 
 
-def rows(value: DefinitionsCost) -> list[tuple[str, str, str, str]]:
-    """Measure, before, after, change: of the first round, units in the text."""
-    before, after = value.first.before, value.first.after
+def measures(plan: Plan) -> tuple[Measure, ...]:
+    """What a plan's table has, in order."""
+    asked = kubectl(plan)
+    timed = (
+        Measure("cold", f"{asked}, cold", "ms", taken=lambda step: statistics.median(step.cold_s) * 1000),
+        Measure("warm", f"{asked}, warm", "ms", taken=lambda step: statistics.median(step.warm_s) * 1000),
+    )
+    return (*(_DISCOVERY if plan.varied == "definitions" else _STORED), *timed, *_ALWAYS)
+
+
+def kubectl(plan: Plan) -> str:
+    """The command that was timed, short: "kubectl get namespaces"."""
+    return " ".join(("kubectl", *plan.command[:2])).partition(".")[0]
+
+
+def points(value: Cost, measure: Measure) -> tuple[list[int], list[float]]:
+    """How many there were, and the number of *measure* then: each step of each round, and none at all before."""
     found = [
-        (name, _with(get(before), unit), _with(get(after), unit), _with(get(after) - get(before), unit, sign=True))
-        for name, get, unit in READINGS
+        (count, number)
+        for one in value.rounds
+        for count, reading, step in _moments(value, one)
+        if (number := measure.at(reading, step)) is not None
     ]
-    found.append(
-        (
-            "server memory",
-            mebibytes(before.memory_bytes),
-            mebibytes(after.memory_bytes),
-            mebibytes(value.first.memory_change_bytes, sign=True),
-        )
-    )
-    return found
+    return [count for count, _ in found], [number for _, number in found]
 
 
-def noise_rows(value: DefinitionsCost) -> list[tuple[str, str, str, str, str, str]]:
-    """Round, memory before, with the definitions, change, once removed, seconds to Established: one row a round."""
-    return [(str(index), *_round(one)) for index, one in enumerate(value.rounds, start=1)]
+def added(value: Cost, measure: Measure) -> tuple[list[int], list[float]]:
+    """The points of *measure* as changes from each round's first: rounds that begin with more can be compared."""
+    counts: list[int] = []
+    numbers: list[float] = []
+    for one in value.rounds:
+        there, seen = points(_only(value, one), measure)
+        counts += there
+        numbers += [number - seen[0] for number in seen]
+    return counts, numbers
 
 
-def document(value: DefinitionsCost) -> Document:
-    through = "the API" if value.through == "api" else "one kubectl apply"
-    title = (
-        f"{value.count} definitions, sent through {through}: "
-        f"established in {seconds(value.first.established_s)}, published in {seconds(value.first.published_s)}"
-    )
-    measured = tuple(tuple(Cell(text) for text in row) for row in rows(value))
-    parts: list[Table | Note] = [Table(("measure", "before", "after", "change"), measured, numbers=True)]
-    if len(value.rounds) > 1:
-        noise = tuple(tuple(Cell(text) for text in row) for row in noise_rows(value))
-        columns = ("round", "memory before", "with them", "change", "removed again", "established in")
-        parts.append(Table(columns, noise, caption="server memory, the same measurement repeated", numbers=True))
-    parts.append(Note("The definitions are removed again. Memory is that of the process that serves the API."))
-    return Document(title, tuple(parts))
+def growth(value: Cost, measure: Measure) -> Line | None:
+    """The line through a measure's points in all rounds (what was added, for memory); None where there is none."""
+    return None if measure.steps else fit(*(added if measure.memory else points)(value, measure))
 
 
-def _round(one: Round) -> tuple[str, str, str, str, str]:
+def columns(value: Cost) -> tuple[str, ...]:
+    """The heads of ``rows``."""
+    counts = [str(count) for count, *_ in _moments(value, value.first)]
+    return ("measure", *counts, "each more", "fit")
+
+
+def rows(value: Cost) -> list[tuple[str, ...]]:
+    """A row a measure: its name, the median of the rounds at each load, what each more takes, how well that fits."""
+    return [_row(value, measure) for measure in measures(value.plan)]
+
+
+def _row(value: Cost, measure: Measure) -> tuple[str, ...]:
+    counts, numbers = points(value, measure)
+    exact = measure.unit == "bytes"
+    cells = []
+    for wanted, *_ in _moments(value, value.first):
+        seen = [number for count, number in zip(counts, numbers, strict=True) if count == wanted]
+        cells.append(amount(statistics.median(seen), "" if exact else measure.unit) if seen else NOTHING)
+    line = growth(value, measure)
+    name = f"{measure.name}, bytes" if exact else measure.name
+    if line is None:
+        return (name, *cells, NOTHING, NOTHING)
+    return (name, *cells, _each(line, measure.unit), f"R² {line.quality:.3f}")
+
+
+def _each(line: Line, unit: Unit) -> str:
+    """What one more takes, in a unit small enough, and always the same."""
+    times, shown = _SMALLER.get(unit, (1, unit))
+    return f"{significant(line.slope * times, sign=True)} {shown}".rstrip()
+
+
+_SMALLER: dict[Unit, tuple[int, Unit]] = {"s": (1000, "ms"), "MiB": (1024, "KiB")}
+
+NOISE_COLUMNS = ("round", "memory before", "with all of it", "change", "removed again", "change in use", "all there in")
+
+
+def noise_rows(value: Cost) -> list[tuple[str, ...]]:
+    """One row a round, under NOISE_COLUMNS: the server's memory, and the seconds until all was there."""
+    return [(str(index), *_noise(one, value.plan)) for index, one in enumerate(value.rounds, start=1)]
+
+
+def _noise(one: Round, plan: Plan) -> tuple[str, ...]:
+    before, after = one.before.heap_bytes, one.after.heap_bytes
     return (
         mebibytes(one.before.memory_bytes),
         mebibytes(one.after.memory_bytes),
         mebibytes(one.memory_change_bytes, sign=True),
-        mebibytes(one.memory_gone_bytes),
-        seconds(one.established_s),
+        mebibytes(one.removed.memory_bytes),
+        NOTHING if before is None or after is None else mebibytes(after - before, sign=True),
+        seconds(one.last.established_s if plan.varied == "definitions" else one.last.stored_s),
     )
 
 
-def _with(value: int, unit: str, *, sign: bool = False) -> str:
-    text = f"{value:+d}" if sign else str(value)
-    return f"{text} {unit}" if unit else text
+def title(plan: Plan) -> str:
+    """ "1, 10 and 50 definitions", "1 definition with 0, 100 and 1000 objects"."""
+    definitions = listed([str(number) for number in plan.definitions])
+    many = "definition" if plan.definitions == (1,) else "definitions"
+    if plan.varied == "definitions":
+        return f"{definitions} {many}"
+    return f"{definitions} {many} with {listed([str(number) for number in plan.objects])} objects"
+
+
+def headline(value: Cost) -> str:
+    """What was measured, how, and how often."""
+    rounds = f"{len(value.rounds)} round{'s' if len(value.rounds) > 1 else ''}"
+    where = "each on a new cluster" if value.apart else "on one server"
+    through = "the API" if value.plan.through == "api" else "kubectl apply"
+    return f"{title(value.plan)}, sent through {through}, {rounds} {where}"
+
+
+def document(value: Cost) -> Document:
+    measured = tuple(tuple(Cell(text) for text in row) for row in rows(value))
+    caption = "medians of the rounds; the last columns are a line fitted to all of them"
+    parts: list[Table | Note] = [Table(columns(value), measured, caption=caption, numbers=True)]
+    if len(value.rounds) > 1:
+        noise = tuple(tuple(Cell(text) for text in row) for row in noise_rows(value))
+        parts.append(Table(NOISE_COLUMNS, noise, caption="memory, round by round: the noise", numbers=True))
+    parts += [Note(text) for text in _notes(value)]
+    return Document(headline(value), tuple(parts))
+
+
+def _notes(value: Cost) -> tuple[str, ...]:
+    whose = "API server, etcd and controllers in one process" if value.whole else "the API server's process"
+    return (
+        f"Memory is that of {whose}; in use is what its last garbage collection found.",
+        "Cold is kubectl without its discovery cache, warm with it. Everything made is removed again.",
+    )
+
+
+def _only(value: Cost, one: Round) -> Cost:
+    return Cost(value.plan, value.group_version, value.apart, value.whole, (one,))
+
+
+def _moments(value: Cost, one: Round) -> list[tuple[int, Reading, Step | None]]:
+    """What a round saw, by how many there were: of definitions also none, before the first."""
+    if value.plan.varied == "objects":
+        return [(step.objects, step.reading, step) for step in one.steps]
+    return [(0, one.before, None), *((step.definitions, step.reading, step) for step in one.steps)]

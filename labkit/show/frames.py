@@ -2,30 +2,78 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from labkit.observe.cost import DefinitionsCost
+from labkit.observe.cost import Cost, Round
+from labkit.observe.reading import Reading
 from labkit.show import cost as view
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["cost", "memory_noise"]
+__all__ = ["cost", "growth", "measurements", "memory_noise", "save"]
 
 
-def cost(value: DefinitionsCost) -> pd.DataFrame:
-    """Measure by before, after, change (of the first round), as text with units: "412.3 MiB"."""
-    import pandas as pd
-
-    frame = pd.DataFrame(view.rows(value), columns=["measure", "before", "after", "change"])
-    return frame.set_index("measure")
+def cost(value: Cost) -> pd.DataFrame:
+    """Measure by load (medians of the rounds), then what each more takes and how well that fits, as text with units."""
+    return _texts(view.columns(value), view.rows(value))
 
 
-def memory_noise(value: DefinitionsCost) -> pd.DataFrame:
-    """One row a round, as text with units: memory before, with the definitions, the change, once removed, seconds to
-    Established.
+def memory_noise(value: Cost) -> pd.DataFrame:
+    """One row a round, as text with units: the memory before, with all of it, once removed; seconds until all there."""
+    return _texts(view.NOISE_COLUMNS, view.noise_rows(value))
+
+
+def measurements(value: Cost) -> pd.DataFrame:
+    """Everything as numbers, one row a look at the server: the round, when ("before", "with", "removed"), how many
+    definitions and objects, then bytes, counts and seconds under names that end in their unit. A number the cluster
+    does not tell, or that belongs to a step alone, is missing.
     """
     import pandas as pd
 
-    columns = ["round", "before", "with definitions", "change", "removed", "established in"]
-    return pd.DataFrame(view.noise_rows(value), columns=columns).set_index("round")
+    return pd.DataFrame([row for number, one in enumerate(value.rounds, start=1) for row in _looks(number, one)])
+
+
+def growth(value: Cost) -> pd.DataFrame:
+    """The fitted lines as numbers, a row a measure: intercept and slope in its unit, and quality (R²)."""
+    import pandas as pd
+
+    found = []
+    for measure in view.measures(value.plan):
+        line = view.growth(value, measure)
+        if line is not None:
+            found.append((measure.key, measure.unit, line.intercept, line.slope, line.quality))
+    return pd.DataFrame(found, columns=["measure", "unit", "intercept", "slope", "quality"])
+
+
+def save(value: Cost, folder: Path) -> tuple[Path, ...]:
+    """Write ``measurements`` and ``growth`` as CSV into *folder*; the files."""
+    files = (folder / f"{value.plan.varied}.csv", folder / f"{value.plan.varied}-growth.csv")
+    for file, frame in zip(files, (measurements(value), growth(value)), strict=True):
+        frame.to_csv(file, index=False)
+    return files
+
+
+def _texts(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=list(columns)).set_index(columns[0])
+
+
+def _looks(number: int, one: Round) -> list[dict[str, Any]]:
+    found = [_look(number, "before", 0, 0, one.before)]
+    for step in one.steps:
+        row = _look(number, "with", step.definitions, step.objects, step.reading)
+        row |= {"established_s": step.established_s, "published_s": step.published_s, "stored_s": step.stored_s}
+        for name, runs in (("cold", step.cold_s), ("warm", step.warm_s)):
+            row |= {f"kubectl_{name}_{run}_s": seconds for run, seconds in enumerate(runs, start=1)}
+        found.append(row)
+    return [*found, _look(number, "removed", 0, 0, one.removed)]
+
+
+def _look(number: int, when: str, definitions: int, objects: int, reading: Reading) -> dict[str, Any]:
+    seen = asdict(reading)
+    seen["all_definitions"] = seen.pop("definitions")
+    return {"round": number, "when": when, "definitions": definitions, "objects": objects, **seen}

@@ -9,7 +9,8 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from labkit.show import views
+from labkit.observe.cost import Cost
+from labkit.show import plots, views
 from labkit.trace.values import Trace
 
 __all__ = ["register"]
@@ -29,6 +30,7 @@ def register(ipython: Any) -> None:
     if getattr(ipython, "kernel", None) is not None:
         ipython.display_formatter.mimebundle_formatter.for_type(Trace, _trace_widget)
     formatters["image/png"].for_type_by_name("matplotlib.figure", "Figure", _png)
+    ipython.display_formatter.ipython_display_formatter.for_type(Cost, _tables_and_plots)
 
 
 def _print_text(value: object, printer: Any, cycle: bool) -> None:
@@ -39,6 +41,21 @@ def _trace_widget(value: Trace) -> dict[str, Any]:
     from labkit.show import trace_widget
 
     return trace_widget.mimebundle(value)
+
+
+def _tables_and_plots(value: Cost) -> None:
+    """Two outputs: a front end shows only one form of each, and these are two things."""
+    import IPython.display
+
+    display: Any = IPython.display.display
+    display(views.document(value))
+    display(plots.cost(value))
+
+
+def _question_widget(value: Question) -> dict[str, Any]:
+    from labkit.show import prediction_widget
+
+    return prediction_widget.mimebundle(value)
 
 
 def _png(figure: Any) -> bytes:

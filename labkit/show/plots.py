@@ -5,67 +5,130 @@ Figures are transparent with grey text and lines, so that they can be read on a 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from labkit.observe.cost import DefinitionsCost
+from labkit.observe import growth
+from labkit.observe.cost import Cost
+from labkit.show import cost as view
+from labkit.show.units import significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["cost"]
+__all__ = ["cost", "formula", "save"]
 
 GREY = "#808080"
 """Contrast of about 4 to 1 on white as well as on JupyterLab's dark background."""
 BLUE, ORANGE = "#3b82c4", "#d9822b"
+COLOURS = (BLUE, ORANGE)
+MARKERS = ("o", "s")
+DPI = 110
+WIDTH_IN, ROW_IN = 8.0, 3.1
+KIB, MIB = 2**10, 2**20
 
 
-def cost(value: DefinitionsCost) -> Figure:
-    """Left: definitions established over time, a line a round. Right: what each round did to the server's memory."""
+@dataclass(frozen=True)
+class Line:
+    """One measure in a panel: its key, its label, and what its numbers are divided by to be in the panel's unit."""
+
+    key: str
+    label: str
+    scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One plot: a title that ends in the unit, and its lines; *change* draws what was added since a round's first."""
+
+    title: str
+    lines: tuple[Line, ...]
+    change: bool = False
+
+
+def _panels(value: Cost) -> list[Panel]:
+    """Those with something to draw."""
+    known = {measure.key: measure for measure in view.measures(value.plan)}
+    return [panel for panel in _wanted(value) if any(view.points(value, known[line.key])[0] for line in panel.lines)]
+
+
+def _wanted(value: Cost) -> tuple[Panel, ...]:
+    kubectl = Panel(f"{view.kubectl(value.plan)}, ms", (Line("cold", "cold"), Line("warm", "warm")))
+    memory = Panel("server memory added, MiB", (Line("resident", "process"), Line("in_use", "in use")), change=True)
+    etcd = Panel("etcd, MiB", (Line("etcd_file", "file", KIB), Line("etcd_stored", "keys and values", KIB)))
+    if value.plan.varied == "objects":
+        return (Panel("time to create them one by one, s", (Line("stored", "created"),)), kubectl, memory, etcd)
+    return (
+        Panel("time to Established, s", (Line("established", "established"), Line("published", "published"))),
+        kubectl,
+        Panel("discovery, KiB", (Line("aggregated", "/apis, aggregated", KIB), Line("discovery", "/apis", KIB))),
+        Panel("OpenAPI v3, MiB", (Line("openapi", "the group's", MIB),)),
+        memory,
+        etcd,
+    )
+
+
+def cost(value: Cost) -> Figure:
+    """A panel a quantity over the number of definitions, or of objects: every round's points, and the fitted line with
+    its formula (N is the number) and its quality R² in the legend.
+    """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9, 3.2), layout="constrained")
+    panels = _panels(value)
+    lines = (len(panels) + 1) // 2
+    figure = Figure(figsize=(WIDTH_IN, ROW_IN * lines), layout="constrained", dpi=DPI)
     figure.patch.set_alpha(0)
-    over_time, memory = figure.subplots(1, 2)
-    _established(over_time, value)
-    _memory(memory, value)
-    for axes in (over_time, memory):
-        _quiet(axes)
+    figure.suptitle(view.headline(value), color=GREY, fontsize="small")
+    places = list(figure.subplots(lines, 2, squeeze=False).flat)
+    for axes in places[len(panels) :]:
+        axes.remove()
+    for axes, panel in zip(places, panels, strict=False):
+        _draw(axes, value, panel)
     return figure
 
 
-def _established(axes: Any, value: DefinitionsCost) -> None:
-    for index, one in enumerate(value.rounds):
-        at, seen = [0.0], [0]
-        for point in one.points:
-            at.append(point.seconds)
-            seen.append(point.established)
-        axes.plot(at, seen, color=BLUE, alpha=1.0 if index == 0 else 0.45, marker=".", drawstyle="steps-post")
-    axes.set_xlim(left=0)
-    axes.set_ylim(0, value.count * 1.05)
-    axes.set_xlabel("seconds after the first was sent")
-    axes.set_title(f"established, of {value.count}")
+def _draw(axes: Any, value: Cost, panel: Panel) -> None:
+    known = {measure.key: measure for measure in view.measures(value.plan)}
+    for line, colour, marker in zip(panel.lines, COLOURS, MARKERS, strict=False):
+        counts, numbers = (view.added if panel.change else view.points)(value, known[line.key])
+        if not counts:
+            continue
+        scaled = [number / line.scale for number in numbers]
+        axes.plot(counts, scaled, marker, color=colour, alpha=0.6, markersize=4.5)
+        found = None if known[line.key].steps else growth.fit(counts, scaled)
+        label = line.label if found is None else f"{line.label}: {formula(found)}"
+        axes.plot([], [], marker, linestyle="" if found is None else "-", color=colour, markersize=4.5, label=label)
+        if found is not None:
+            ends = (found.first, found.last)
+            axes.plot(ends, [found.at(end) for end in ends], color=colour, linewidth=1.2)
+    axes.set_xlabel(f"{value.plan.varied} (N)", color=GREY)
+    if axes.get_ylim()[0] > 0:
+        axes.set_ylim(bottom=0)
+    _quiet(axes)
+    above = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2, "alignment": "left"}
+    legend = axes.legend(title=panel.title, frameon=False, labelcolor=GREY, fontsize="small", **above)
+    legend.get_title().set_color(GREY)
 
 
-def _memory(axes: Any, value: DefinitionsCost) -> None:
-    rounds = [str(index) for index in range(1, len(value.rounds) + 1)]
-    changes = [one.memory_change_bytes / 2**20 for one in value.rounds]
-    after = [(one.memory_gone_bytes - one.after.memory_bytes) / 2**20 for one in value.rounds]
-    places = range(len(rounds))
-    axes.bar([place - 0.2 for place in places], changes, width=0.38, color=BLUE, label="definitions added")
-    axes.bar([place + 0.2 for place in places], after, width=0.38, color=ORANGE, label="definitions removed")
-    axes.set_xticks(list(places), rounds)
-    axes.axhline(0, color=GREY, linewidth=0.8)
-    axes.set_xlabel("round")
-    axes.set_title("change of server memory, MiB")
-    axes.margins(y=0.35)
-    axes.legend(frameon=False, labelcolor=GREY, fontsize="small", ncols=2, loc="upper center")
+def formula(line: growth.Line) -> str:
+    """ "0.31 + 0.0148·N, R² 0.998" """
+    sign = "−" if line.slope < 0 else "+"
+    return f"{significant(line.intercept)} {sign} {significant(abs(line.slope))}·N, R² {line.quality:.3f}".replace(
+        "-", "−"
+    )
+
+
+def save(value: Cost, folder: Path) -> Path:
+    """Write the figure as a PNG of 880 pixels' width into *folder*; the file."""
+    file = folder / f"{value.plan.varied}.png"
+    cost(value).savefig(file, format="png", metadata={"Software": None})
+    return file
 
 
 def _quiet(axes: Any) -> None:
     axes.patch.set_alpha(0)
     axes.tick_params(colors=GREY)
-    axes.title.set_color(GREY)
-    axes.xaxis.label.set_color(GREY)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     for side in ("left", "bottom"):

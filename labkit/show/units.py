@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-__all__ = ["mebibytes", "seconds"]
+import math
+from typing import Literal, TypeAlias
+
+__all__ = ["Unit", "amount", "listed", "mebibytes", "seconds", "significant"]
+
+Unit: TypeAlias = Literal["", "bytes", "KiB", "MiB", "ms", "s"]
+"""What a number given to ``amount`` counts; "" is a bare count."""
+
+_DIGITS: dict[Unit, int] = {"": 0, "bytes": 0, "KiB": 0, "MiB": 0, "ms": 0, "s": 1}
+_MOST_DIGITS = 5
+
+
+def amount(value: float, unit: Unit) -> str:
+    """ "412 MiB", of a number of that unit: as short as a column of many needs it."""
+    return f"{value:.{_DIGITS[unit]}f} {unit}".rstrip()
 
 
 def seconds(value: float) -> str:
@@ -13,3 +27,16 @@ def seconds(value: float) -> str:
 def mebibytes(value: float, *, sign: bool = False) -> str:
     """ "412.3 MiB", of a number of bytes; with *sign* a rise has a plus."""
     return f"{value / 2**20:{'+' if sign else ''}.1f} MiB"
+
+
+def significant(value: float, *, sign: bool = False) -> str:
+    """Three digits that count, without an exponent: "235", "1.07", "0.0131"; less than 0.00001 is 0."""
+    size = abs(value)
+    digits = min(_MOST_DIGITS, max(0, 2 - math.floor(math.log10(size)))) if size else 0
+    text = f"{value:{'+' if sign else ''}.{digits}f}"
+    return text if float(text) else f"{'+' if sign else ''}0"
+
+
+def listed(words: list[str]) -> str:
+    """ "1, 10 and 50" """
+    return " and ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from labkit.observe.cleanup import CleanUp
-from labkit.observe.cost import DefinitionsCost
+from labkit.observe.cost import Cost
 from labkit.observe.definition import Definition
 from labkit.observe.discovery import Group
 from labkit.observe.fields import PrunedAndDefaulted, Refusal
@@ -33,9 +33,9 @@ __all__ = ["VIEWS", "document", "html", "html_document", "page", "text"]
 
 VIEWS: dict[type, Callable[[Any], Document]] = {
     CleanUp: cleanup.document,
+    Cost: cost.document,
     Costs: celcost.document,
     Definition: definition.document,
-    DefinitionsCost: cost.document,
     Document: lambda value: value,
     Group: discovery.document,
     Migration: migration.document,

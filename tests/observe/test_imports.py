@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-MODULES = ["cleanup", "cost", "definition", "discovery", "fields", "migration", "reading", "stored"]
+MODULES = ["cleanup", "cost", "growth", "load", "definition", "discovery", "fields", "migration", "reading", "stored"]
 HEAVY = {"pandas", "matplotlib", "IPython", "kubernetes", "rich"}
 
 

@@ -17,6 +17,8 @@ from labkit.show.document import Cell, Document, Table
 from labkit.trace.celcost import Costs
 from labkit.trace.values import Trace
 
+from .samples_prediction import QUESTION, SCORE, VERDICT
+
 COLIS = "colis.cours.example.com"
 KEYS = "/registry/cours.example.com/colis/ch54"
 MIB = 2**20
@@ -220,7 +222,14 @@ TRACE = Trace.from_answer(
                 "duplicated": ["spec.version"],
                 "errors": [],
             },
-            {"name": "pruning", "title": "prune", "source": "b.go: P", "object": PRUNED, "paths": ["spec.wroker"], "nulls": []},
+            {
+                "name": "pruning",
+                "title": "prune",
+                "source": "b.go: P",
+                "object": PRUNED,
+                "paths": ["spec.wroker"],
+                "nulls": [],
+            },
             {
                 "name": "defaulting",
                 "title": "fill in defaults",
@@ -357,4 +366,5 @@ TABLE = Document("anything", (Table(("a", "b"), ((Cell("1"), Cell("x")),)),))
 
 ALL: tuple[object, ...] = (
     *(DEFINITION, GROUP, STORED, FIELDS, REFUSED, REFUSAL, MIGRATION, COST, COSTS, CLEANED, TRACE, TABLE),
+    *(QUESTION, SCORE, VERDICT),
 )
