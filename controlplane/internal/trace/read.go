@@ -126,7 +126,7 @@ func (p *path) readBack() error {
 	if err := p.take(readSteps); err != nil {
 		return err
 	}
-	if p.outcome.Verdict == verdict {
+	if p.outcome.Verdict == Accepted {
 		p.outcome.Read = p.show(p.object)
 	} else if p.Operation != Read {
 		p.outcome.Verdict = verdict // only the read is unknown
