@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from labkit.observe.fields import PrunedAndDefaulted
     from labkit.observe.load import Through
     from labkit.observe.migration import Migration
+    from labkit.observe.prediction import Question, Score
     from labkit.observe.stored import StoredAndRead
     from labkit.show.progress import Bar, CellBar
     from labkit.trace import Source, Trace
@@ -229,6 +230,32 @@ class Lab:
         from labkit.observe import cleanup
 
         return cleanup.clean_up(self.cluster, _patient(), names=self._claimed)
+
+    # -- predictions ---------------------------------------------------------------------------------------------------
+
+    def predict(
+        self,
+        obj: Given,
+        outcome: str | Sequence[str] | None = None,
+        field: str | None = None,
+        rule: str | None = None,
+        *,
+        validate: str | bool = "strict",
+    ) -> Score | Question:
+        """Say what the server will do with *obj* before it is asked; then it is asked (a dry run) and the score shown.
+
+        *outcome* is "accepted as is", "completed", "pruned" or "refused"; *field* and *rule* say where and by what.
+        Without an outcome there is a form to fill in. *validate* is kubectl's: "strict", "warn", or False.
+        Raises PredictionError, ManifestError, ClusterGone.
+        """
+        from labkit.observe import prediction, verdict
+
+        said = prediction.Prediction.of(outcome, field, rule) if outcome is not None else None
+        question = prediction.question(self.cluster, self._object(obj), checking=verdict.checking(validate))
+        return question if said is None else question.answer(said)
+
+    def _object(self, obj: Given) -> Mapping[str, Any]:
+        return self.load(obj) if isinstance(obj, str) else obj
 
     # -- the path of an object: a value that shows itself as a walk through its stages --------------------------------
 

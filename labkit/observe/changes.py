@@ -14,7 +14,19 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, Literal, TypeAlias
 
-__all__ = ["ABSENT", "Absent", "Change", "Difference", "Json", "Path", "compact", "differences", "dotted", "leaves"]
+__all__ = [
+    "ABSENT",
+    "Absent",
+    "Change",
+    "Difference",
+    "Json",
+    "Kind",
+    "Path",
+    "compact",
+    "differences",
+    "dotted",
+    "leaves",
+]
 
 Json: TypeAlias = Any
 """A value as ``json.loads`` gives it. Observations hold such values as they came and never change them."""

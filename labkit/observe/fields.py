@@ -8,6 +8,7 @@ for ``Strict`` instead, under which the same unknown fields are a refusal.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,7 +18,7 @@ from labkit.errors import ManifestError
 from labkit.observe.changes import ABSENT, Change, Difference, Kind, differences, dotted
 from labkit.observe.stored import without_metadata
 
-__all__ = ["Cause", "PrunedAndDefaulted", "Refusal", "look"]
+__all__ = ["Cause", "PrunedAndDefaulted", "Refusal", "changes_between", "collection", "look"]
 
 _UNKNOWN = re.compile(r'unknown field "([^"]*)"')
 
@@ -55,16 +56,14 @@ def look(cluster: Cluster, manifest: dict[str, Any], *, namespace: str = "ch54")
     Raises ManifestError when it is not an object of a served type with a name.
     """
     with Api(cluster) as api:
-        collection, space = _collection(api, manifest, namespace)
+        place, space = collection(api, manifest, namespace)
         name = manifest["metadata"]["name"]
-        there = api.get(f"{collection}/{name}")
-        answer = _dry_run(api, collection, manifest, there)
+        there = api.get(f"{place}/{name}")
+        answer = _dry_run(api, place, manifest, there)
     changes: tuple[Change, ...] = ()
     refusal = None
     if answer.ok:
-        unknown = {field for warning in answer.warnings for field in _UNKNOWN.findall(warning)}
-        found = differences(without_metadata(manifest), without_metadata(answer.json))
-        changes = tuple(Change(d.path, _kind(d, unknown), d.before, d.after) for d in found)
+        changes = changes_between(manifest, answer.json, answer.warnings)
     else:
         refusal = refusal_of(answer)
     return PrunedAndDefaulted(
@@ -79,6 +78,13 @@ def look(cluster: Cluster, manifest: dict[str, Any], *, namespace: str = "ch54")
     )
 
 
+def changes_between(sent: dict[str, Any], made: dict[str, Any], warnings: Iterable[str]) -> tuple[Change, ...]:
+    """What a write did to an object, metadata apart; *warnings* name the fields that were pruned."""
+    unknown = {field for warning in warnings for field in _UNKNOWN.findall(warning)}
+    found = differences(without_metadata(sent), without_metadata(made))
+    return tuple(Change(d.path, _kind(d, unknown), d.before, d.after) for d in found)
+
+
 def _dry_run(api: Api, collection: str, manifest: dict[str, Any], there: dict[str, Any] | None) -> ApiResponse:
     """A create, or, where the object is *there*, a replacement of it."""
     query = "dryRun=All&fieldValidation=Warn&fieldManager=labkit"
@@ -88,9 +94,10 @@ def _dry_run(api: Api, collection: str, manifest: dict[str, Any], there: dict[st
     return api.raw("PUT", f"{collection}/{metadata['name']}?{query}", {**manifest, "metadata": metadata})
 
 
-def _collection(api: Api, manifest: dict[str, Any], namespace: str) -> tuple[str, str]:
+def collection(api: Api, manifest: dict[str, Any], namespace: str) -> tuple[str, str]:
     """The URL of the manifest's type, in its namespace, and that namespace ("" for a type without)."""
-    metadata = manifest.get("metadata") or {}
+    given = manifest.get("metadata")
+    metadata = given if isinstance(given, dict) else {}
     missing = [field for field in ("apiVersion", "kind") if not manifest.get(field)]
     missing += [] if metadata.get("name") else ["metadata.name"]
     if missing:
@@ -99,7 +106,7 @@ def _collection(api: Api, manifest: dict[str, Any], namespace: str) -> tuple[str
             evidence=f"it has no {' and no '.join(missing)}",
             next_act="give it that, as in crd/objects/principal.yaml",
         )
-    resource = api.resource_of(manifest["apiVersion"], manifest["kind"])
+    resource = api.resource_of(str(manifest["apiVersion"]), str(manifest["kind"]))
     space = (metadata.get("namespace") or namespace) if resource.namespaced else ""
     return resource.path(space), space
 

@@ -10,6 +10,7 @@ import io
 from typing import Any
 
 from labkit.observe.cost import Cost
+from labkit.observe.prediction import Question
 from labkit.show import plots, views
 from labkit.trace.values import Trace
 
@@ -19,7 +20,7 @@ __all__ = ["register"]
 def register(ipython: Any) -> None:
     """Register text/plain and text/html for every value with a view, and image/png for figures. Idempotent.
 
-    In a kernel (not in a terminal) a trace is a widget as well, which is loaded when the first is shown.
+    In a kernel (not in a terminal) a trace and a question are widgets as well, loaded when the first is shown.
 
     *ipython* is an InteractiveShell, as ``get_ipython()`` returns it.
     """
@@ -29,6 +30,7 @@ def register(ipython: Any) -> None:
         formatters["text/html"].for_type(kind, views.html)
     if getattr(ipython, "kernel", None) is not None:
         ipython.display_formatter.mimebundle_formatter.for_type(Trace, _trace_widget)
+        ipython.display_formatter.mimebundle_formatter.for_type(Question, _question_widget)
     formatters["image/png"].for_type_by_name("matplotlib.figure", "Figure", _png)
     ipython.display_formatter.ipython_display_formatter.for_type(Cost, _tables_and_plots)
 

@@ -11,7 +11,9 @@ from labkit.observe.definition import Definition
 from labkit.observe.discovery import Group
 from labkit.observe.fields import PrunedAndDefaulted, Refusal
 from labkit.observe.migration import Migration
+from labkit.observe.prediction import Question, Score
 from labkit.observe.stored import StoredAndRead
+from labkit.observe.verdict import Verdict
 from labkit.show import (
     celcost,
     cleanup,
@@ -20,6 +22,7 @@ from labkit.show import (
     discovery,
     fields,
     migration,
+    prediction,
     render_html,
     render_text,
     stored,
@@ -40,9 +43,12 @@ VIEWS: dict[type, Callable[[Any], Document]] = {
     Group: discovery.document,
     Migration: migration.document,
     PrunedAndDefaulted: fields.document,
+    Question: prediction.question_document,
     Refusal: fields.refusal_document,
+    Score: prediction.document,
     StoredAndRead: stored.document,
     Trace: trace.document,
+    Verdict: prediction.verdict_document,
 }
 
 FULLER: dict[type, Callable[[Any], Document]] = {Trace: trace.full_document}

@@ -1,0 +1,78 @@
+"""The form that asks before it runs: an outcome, a field, a rule, and a button that asks the real server.
+
+Native controls only (radio buttons, a text field with suggestions, a list, a button), each with its label in text, so
+that Tab, the arrow keys and Enter do all of it and a screen reader names each; the score is announced when it comes.
+Nothing is asked of the server before the button is pressed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ipywidgets as widgets
+
+from labkit.errors import LabkitError
+from labkit.observe.prediction import Prediction, Question
+from labkit.observe.verdict import GRAVEST_FIRST
+from labkit.show import prediction as view
+from labkit.show import render_html
+from labkit.show.document import Document, Note
+
+__all__ = ["VIEW", "mimebundle", "widget"]
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+UNSAID = "(I do not say)"
+_WIDE = {"description_width": "5em"}
+
+
+def mimebundle(value: Question) -> dict[str, Any]:
+    """The widget's own part of an output; the text and the HTML come with it from the other views."""
+    return {VIEW: widget(value)._repr_mimebundle_()[VIEW]}
+
+
+def widget(value: Question) -> widgets.VBox:
+    """The form of one question. Its children, in order: the question, outcome, field, rule, button, answer."""
+    layout = widgets.Layout(width="auto", max_width="44em")
+    outcome = widgets.RadioButtons(
+        options=[(f"{name}: {view.MEANINGS[name]}", name) for name in reversed(GRAVEST_FIRST)],
+        value=None,
+        description="outcome",
+        style=_WIDE,
+        layout=layout,
+    )
+    field = widgets.Combobox(
+        options=value.choices.fields,
+        placeholder="such as spec.worker",
+        ensure_option=False,
+        description="field",
+        style=_WIDE,
+        layout=layout,
+    )
+    rule = widgets.Dropdown(
+        options=[(UNSAID, ""), *((name, name) for name in value.choices.rules)],
+        description="rule",
+        style=_WIDE,
+        layout=layout,
+    )
+    button = widgets.Button(description="ask the server", tooltip="sends the object as a dry run; nothing is stored")
+    answer = widgets.HTML()
+
+    def ask(_: widgets.Button) -> None:
+        answer.value = render_html.render(_answer(value, outcome.value, field.value, rule.value), announced=True)
+
+    button.on_click(ask)
+    title = widgets.HTML(render_html.render(Document(view.asked(value))))
+    return widgets.VBox([title, outcome, field, rule, button, answer])
+
+
+def _answer(value: Question, outcome: str | None, field: str, rule: str) -> Document:
+    """The score, or the one or two lines that say why there is none: a button cannot raise where anybody sees it."""
+    if outcome is None:
+        return Document("Choose an outcome first; field and rule may be left open.")
+    try:
+        return view.document(value.answer(Prediction.of(outcome, field, rule)))
+    except LabkitError as error:
+        return Document(
+            f"No answer: {error.state}", tuple(Note(text) for text in (error.evidence, error.next_act) if text)
+        )
