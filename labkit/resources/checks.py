@@ -88,6 +88,9 @@ def _conversion(conversion: Any) -> Found:
     if conversion is None:
         return
     webhook = conversion.get("webhook") or {}
+    if not isinstance(webhook, Mapping):
+        yield "spec.conversion.webhook", invalid(webhook, "must be an object")
+        return
     client, versions = webhook.get("clientConfig"), webhook.get("conversionReviewVersions") or []
     at, of_versions = "spec.conversion.webhookClientConfig", "spec.conversion.conversionReviewVersions"
     if conversion.get("strategy") != "Webhook":
@@ -263,8 +266,8 @@ def _column(column: Any, at: str) -> Found:
 def _selectable(selectable: list[Any], schema: Mapping[str, Any], at: str) -> Found:
     seen: set[str] = set()
     for number, one in enumerate(selectable):
-        path, where = one.get("jsonPath") or "", f"{at}[{number}].jsonPath"
-        if not path:
+        path, where = one.get("jsonPath"), f"{at}[{number}].jsonPath"
+        if not isinstance(path, str) or not path:
             yield where, "Required value"
             continue
         found = field_at(schema, path, brackets=False)

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, NoReturn
 
 from labkit.resources.containers import Object, Struct
-from labkit.resources.errors import DeclarationError
+from labkit.resources.errors import DeclarationError, outermost
 from labkit.resources.field import Field, as_field, same
 from labkit.resources.names import attribute_of
 from labkit.resources.options import class_name
@@ -73,6 +73,7 @@ def _info(field: Field[Any, Any]) -> FieldInfo:
     )
 
 
+@outermost
 def declare(cls: type[Any], key: str, type_: Any, /, *junk: Any, **options: Any) -> None:
     """Declare the field *key* (the JSON key) of *cls*, as a class body would.
 

@@ -15,7 +15,7 @@ from labkit.resources import checks
 from labkit.resources.apiextensions import CustomResourceDefinition
 from labkit.resources.apiobject import APIObject, facts_of
 from labkit.resources.containers import List, Map, Object, Struct
-from labkit.resources.errors import DeclarationError, ResourceError
+from labkit.resources.errors import DeclarationError, ResourceError, outermost
 from labkit.resources.field import Field
 from labkit.resources.options import ELEMENT, KEYWORDS, class_name
 from labkit.resources.state import ClassState, state_of
@@ -207,6 +207,7 @@ def version_entry(cls: type[APIObject], *, storage: bool) -> dict[str, Any]:
     return wire.applied(entry) if isinstance(wire, Wire) else entry
 
 
+@outermost
 def crd(
     *classes: type[APIObject],
     storage: str | None = None,
@@ -226,6 +227,12 @@ def crd(
     """
     if not classes:
         raise DeclarationError("crd() needs at least one class")
+    for cls in classes:
+        if not (isinstance(cls, type) and issubclass(cls, APIObject)):
+            raise DeclarationError(f"crd() takes classes of kinds, and {cls!r} is none")
+    for option, given in (("conversion", conversion), ("annotations", annotations)):
+        if given is not None and not isinstance(given, Mapping):
+            raise DeclarationError(f"{option}={given!r} is no dict", option=option)
     facts = [facts_of(cls) for cls in classes]
     _agree(classes, facts)
     origin = _origin(classes)

@@ -5,14 +5,18 @@
 - DeclarationError(TypeError)      a class or a field says something that cannot mean anything
 
 Inside the package a refused value travels as a Refusal, which knows paths but no class; the public entry that meets
-it turns it into one ResourceError. All errors survive pickling.
+it turns it into one ResourceError. All errors survive pickling. A traceback has one line of this package, the ``raise``
+of the public entry, which Python cannot be kept from showing; IPython is asked to leave that out, too.
 """
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from types import TracebackType
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 __all__ = [
     "DeclarationError",
@@ -23,8 +27,11 @@ __all__ = [
     "SpecPathError",
     "TooDeep",
     "json_path",
+    "outermost",
 ]
 
+P = ParamSpec("P")
+R = TypeVar("R")
 Step = str | int
 
 
@@ -99,7 +106,26 @@ class TooDeep(Refusal):
         super().__init__([Problem((), "is nested too deeply, or contains itself")])
 
 
-class ResourceError(ValueError):
+class _EndsAtCaller(Exception):
+    """A traceback in a notebook ends at the line of the caller."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Called by IPython instead of its own formatting; gives that formatting of the caller's lines alone."""
+        shell = sys.modules["IPython"].get_ipython()
+        kept: TracebackType | None = None
+        one = self.__traceback__
+        while one is not None:
+            if not str(one.tb_frame.f_globals.get("__name__")).startswith(__package__):
+                kept = one
+            one = one.tb_next
+        if kept is not None:
+            kept.tb_next = None
+        format_ = shell.InteractiveTB
+        lines: list[str] = format_.structured_traceback(type(self), self, self.__traceback__, format_.tb_offset)
+        return lines
+
+
+class ResourceError(_EndsAtCaller, ValueError):
     """Values that do not fit *class_name*; *problems* has all of them, in the order of the document.
 
     Each problem has ``path`` (a tuple), ``message`` and ``value``. ``str(error)`` is one line for one problem, else a
@@ -149,7 +175,7 @@ def _spec_path_error(
     return kind(class_name, spec_path, reason, segment=segment)
 
 
-class DeclarationError(TypeError):
+class DeclarationError(_EndsAtCaller, TypeError):
     """A class or field declaration means nothing or contradicts another.
 
     *class_name*, *field* (the JSON key) and *option* are empty where they do not apply; all that apply are in the
@@ -171,6 +197,23 @@ def _declaration_error(
     kind: type[DeclarationError], message: str, class_name: str, field: str, option: str
 ) -> DeclarationError:
     return kind(message, class_name=class_name, field=field, option=option)
+
+
+def outermost(function: Callable[P, R]) -> Callable[P, R]:
+    """*function* as a public entry: its errors are raised here, without the lines of the package they come from."""
+
+    @functools.wraps(function)
+    def entry(*args: P.args, **kwargs: P.kwargs) -> R:
+        error: ResourceError | DeclarationError
+        try:
+            return function(*args, **kwargs)
+        except (ResourceError, DeclarationError) as refused:
+            error = refused.with_traceback(None)
+        except RecursionError:
+            error = ResourceError(function.__name__, TooDeep().problems)
+        raise error
+
+    return entry
 
 
 def shorten(text: str) -> str:

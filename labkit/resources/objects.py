@@ -15,7 +15,7 @@ from labkit.resources import names
 from labkit.resources.building import builder_of, not_an_object, read_values, taken
 from labkit.resources.containers import Struct
 from labkit.resources.declaring import declare_field
-from labkit.resources.errors import DeclarationError, Problem, Refusal, ResourceError, TooDeep
+from labkit.resources.errors import DeclarationError, Problem, Refusal, ResourceError, TooDeep, outermost
 from labkit.resources.field import Field, Subscripted, as_field, same
 from labkit.resources.names import attribute_of
 from labkit.resources.node import Node
@@ -47,6 +47,7 @@ class _Body(dict[str, Any]):
         self.class_name = name
         self.plans: dict[str, Field[Any, Any]] = {}
 
+    @outermost
     def __setitem__(self, name: str, value: Any) -> None:
         if name == "__annotations__" or name.startswith("__"):
             super().__setitem__(name, value)
@@ -87,6 +88,7 @@ class ResourceMeta(type):
     def __prepare__(mcls, name: str, bases: tuple[type, ...], /, **facts: Any) -> _Body:  # noqa: N804
         return _Body(name)
 
+    @outermost
     def __new__(mcls, name: str, bases: tuple[type, ...], body: _Body, /, **facts: Any) -> ResourceMeta:
         body.setdefault("__slots__", ())
         lenient = bool(facts.pop("lenient", False))

@@ -17,7 +17,7 @@ from labkit.resources import apiextensions, meta, names, reading
 from labkit.resources.apiobject import APIObject
 from labkit.resources.containers import List, Map, Object, Opaque
 from labkit.resources.declaring import declare_field
-from labkit.resources.errors import DeclarationError, Problem, ResourceError
+from labkit.resources.errors import DeclarationError, Problem, ResourceError, outermost
 from labkit.resources.field import Field
 from labkit.resources.node import Node
 from labkit.resources.objects import Resource, ResourceMeta
@@ -56,6 +56,7 @@ _REF = "#/components/schemas/"
 _ENVELOPE = ("apiVersion", "kind", "metadata")
 
 
+@outermost
 def from_openapi(document: Mapping[str, Any], api_version: str, kind: str) -> type[APIObject]:
     """The class of one kind, from the OpenAPI v3 document of its group and version.
 
@@ -88,8 +89,8 @@ class Reader:
         """The class of a kind; raises ResourceError if there is none."""
         group, _, version = api_version.rpartition("/")
         wanted = {"group": group, "version": version, "kind": kind}
-        for name, schema in self._schemas.items():
-            if wanted in (schema.get(_GVK) or ()):
+        for name in self._schemas:
+            if wanted in (self._schema(name).get(_GVK) or ()):
                 if name not in self.made:
                     self._make(name, APIObject, {**wanted, **self._served(wanted)})
                 return self.made[name]
@@ -107,7 +108,7 @@ class Reader:
     def _served(self, gvk: Mapping[str, str]) -> dict[str, str]:
         """Plural and scope, from the path under which one object is read."""
         for path, item in self._paths.items():
-            get = item.get("get") or {}
+            get = (item or {}).get("get") or {}
             if get.get(_GVK) == gvk and get.get("x-kubernetes-action") == "get" and path.endswith("/{name}"):
                 scope = "Namespaced" if "{namespace}" in path else "Cluster"
                 return {"plural": path.split("/")[-2], "scope": scope}
@@ -137,7 +138,7 @@ class Reader:
     def _schema(self, name: str) -> Mapping[str, Any]:
         schema = self._schemas.get(name)
         if not isinstance(schema, Mapping):
-            raise _wrong(("components", "schemas", name), "is referred to, and is not there")
+            raise _wrong(("components", "schemas", name), "is not there, or no object")
         return schema
 
     def _plan(self, node: Mapping[str, Any], key: str, owner: type[Any]) -> Field[Any, Any]:

@@ -76,6 +76,10 @@ _TEXTUAL = ("pattern", "min_length", "max_length")
 _COUNTS = ("min_length", "max_length", "min_items", "max_items", "min_properties", "max_properties")
 _OF_LISTS = ("min_items", "max_items", "unique_items", "list_type", "list_map_keys")
 _OF_OBJECTS = ("min_properties", "max_properties", "map_type", "embedded")
+_LISTS_OF: tuple[tuple[str, Any, str], ...] = (
+    ("rules", Mapping, "rules, each from cel()"),
+    ("list_map_keys", str, "keys"),
+)
 _FLAGS = ("nullable", "preserve_unknown", "embedded", "int_or_string", "exclusive_minimum", "exclusive_maximum")
 
 
@@ -151,6 +155,10 @@ def check_places(  # noqa: PLR0912  (one question after the other)
             refuse(field, f"has {option}={given[option]!r}; it must be text", option)
     if "verbatim" in given and not isinstance(given["verbatim"], Mapping):
         refuse(field, "has a 'verbatim' that is not a dict of schema keywords", "verbatim")
+    for option, kind, words in _LISTS_OF:
+        value = given.get(option, [])
+        if not isinstance(value, (list, tuple)) or not all(isinstance(one, kind) for one in value):
+            refuse(field, f"has {option}={value!r}; it must be a list of {words}", option)
 
 
 def size_checks(field: Field[Any, Any], noun: str) -> list[Check]:

@@ -18,7 +18,7 @@ from labkit.resources.coercions import QUANTITY
 from labkit.resources.containers import List, Map, Object, Opaque
 from labkit.resources.declaring import declare_field
 from labkit.resources.emission import Origin, Wire, class_schema, field_schema, version_entry
-from labkit.resources.errors import DeclarationError, Problem, ResourceError
+from labkit.resources.errors import DeclarationError, Problem, ResourceError, outermost
 from labkit.resources.field import Field
 from labkit.resources.names import inner_name
 from labkit.resources.objects import Resource, ResourceMeta
@@ -32,6 +32,7 @@ _ENVELOPE = ("apiVersion", "kind", "metadata")
 _CHILDREN = ("properties", "items", "additionalProperties")
 
 
+@outermost
 def from_crd(document: Mapping[str, Any]) -> dict[str, type[APIObject]]:
     """One class for each served version of a definition, by version name, in the definition's order.
 

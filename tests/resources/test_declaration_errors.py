@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import pickle
+import traceback
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from IPython.core.ultratb import AutoFormattedTB
 
 from labkit.resources import (
+    JSON,
     APIObject,
     Bool,
     DeclarationError,
@@ -20,11 +24,16 @@ from labkit.resources import (
     Opaque,
     Quantity,
     Resource,
+    ResourceError,
     Str,
     Struct,
     Time,
+    cel,
+    crd,
     declare,
     fields,
+    from_crd,
+    from_openapi,
 )
 
 
@@ -259,3 +268,71 @@ def test_options_that_mean_nothing_for_a_shape_are_refused() -> None:
     refused(List(Str, map_type="atomic"), "needs a map")
     refused(List(Str, max_items=-1), "must be a number from 0")
     refused(List(Str(required=True)), "gives its elements")
+
+
+@pytest.mark.parametrize("options", [{"rules": "self > 1"}, {"rules": cel("true")}, {"rules": ["self > 1"]}])
+def test_rules_are_a_list_of_what_cel_gives(options: dict[str, Any]) -> None:
+    class C(Resource):
+        pass
+
+    with pytest.raises(DeclarationError, match=r"field 'a' of .*C has rules=.*each from cel\(\)"):
+        declare(C, "a", Int(**options))
+    with pytest.raises(DeclarationError, match="list of keys"):
+        declare(C, "a", List(Str, list_map_keys="k"))
+
+
+def test_an_error_of_a_declaration_has_one_line_of_the_package_in_its_traceback() -> None:
+    def class_body() -> None:
+        class C(Resource):
+            a = Int(colour=1)
+
+    def repeated() -> None:
+        class C(Resource):
+            a = Int()
+            a = Str()
+
+    class Kind(APIObject, group="g.io", version="v1", plural="kinds"):
+        pass
+
+    for act in (
+        class_body,
+        repeated,
+        lambda: declare(Kind, "spec", Int(minimum="x")),  # type: ignore[call-overload]
+        lambda: crd(Kind, Kind),
+        lambda: crd(5),  # type: ignore[arg-type]
+        lambda: crd(Kind, conversion="Webhook"),  # type: ignore[arg-type]
+        lambda: from_crd({}),
+        lambda: from_openapi({"components": {"schemas": {"a": 5}}}, "v1", "Pod"),
+    ):
+        with pytest.raises((DeclarationError, ResourceError)) as caught:
+            act()
+        frames = traceback.extract_tb(caught.value.__traceback__)
+        assert [frame.filename == __file__ for frame in frames[-2:]] == [True, False], frames
+        assert caught.value.__cause__ is None
+
+
+def test_in_a_notebook_the_traceback_ends_at_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+    shell = SimpleNamespace(InteractiveTB=AutoFormattedTB(mode="Context", theme_name="nocolor", tb_offset=0))
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+    made = Child(n=1)
+    for act in (
+        lambda: Child(n="x"),
+        lambda: setattr(made, "n", "x"),
+        lambda: declare(Child, "b", Int(minimum="x")),  # type: ignore[call-overload]
+        lambda: crd(APIObject),
+        lambda: JSON({1}),
+    ):
+        with pytest.raises((DeclarationError, ResourceError)) as caught:
+            act()
+        text = "\n".join(caught.value._render_traceback_())
+        assert "lambda: " in text
+        assert "labkit/resources" not in text.replace("tests/resources", "")
+        assert str(caught.value).splitlines()[0] in text
+
+
+def test_a_definition_nested_too_deeply_is_an_error_with_words() -> None:
+    schema: dict[str, Any] = {"type": "object"}
+    schema["properties"] = {"a": schema}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    with pytest.raises(ResourceError, match="nested too deeply, or contains itself"):
+        from_crd({"spec": {"names": {"kind": "K", "plural": "ks"}, "versions": [version]}})
