@@ -26,8 +26,8 @@ reader can do now). ``str(error)`` puts them in one or two lines; the parts stay
     - DefinitionRefused     the server would not take the definition; has its lines
   - WaitTimeout             a condition did not come true in time; says what was seen last
 
-Two rooms refine one for themselves: ``labkit.cluster.refusal.Refused``, an ApiError with the causes by field, and
-``labkit.course.kernel.KernelDiedError``, a CourseError.
+Some rooms refine one for themselves: ``labkit.cluster.refusal.Refused``, an ApiError with the causes by field;
+``labkit.course.kernel.KernelDiedError`` and ``labkit.observe.prediction.PredictionError``, which are CourseErrors.
 """
 
 from __future__ import annotations
