@@ -127,6 +127,7 @@ def trace(  # noqa: PLR0913  (the options of the command line)
 
     Nothing is sent to a cluster. Exit code 0: accepted; 1: refused, or unknown (the trace stops at a webhook).
     """
+    from labkit.errors import BadDocument
     from labkit.show import views
     from labkit.trace import engine, sources
 
@@ -144,6 +145,10 @@ def trace(  # noqa: PLR0913  (the options of the command line)
         definition, given, old=lying, operation="read" if stored else None, read_version=read_version,
         field_validation=validate.capitalize(),
     )  # fmt: skip
+    if not traced.decoded and form != "json":
+        raise BadDocument(
+            f"{given.name}: the server would refuse it before any stage", evidence="; ".join(traced.lines)
+        )
     if form == "json":
         click.echo(json.dumps(traced.to_json(), indent=2, ensure_ascii=False))
     else:

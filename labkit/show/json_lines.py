@@ -56,7 +56,7 @@ def _walk(old: Json | Absent, new: Json | Absent, indent: str, head: str, tail: 
 
 
 def _all(value: Json, indent: str, head: str, tail: str, mark: Mark) -> Iterator[Line]:
-    first, *rest = json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True).splitlines()
+    first, *rest = json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True).split("\n")
     lines = [f"{head}{first}", *rest]
     lines[-1] += tail
     return (Line(f"{indent}{line}", mark) for line in lines)

@@ -36,7 +36,7 @@ def _part(part: Part) -> str:
         )
     if isinstance(part, Fold):
         inside = "\n".join(_part(one) for one in part.parts)
-        return "\n".join([part.summary, *(f"  {line}".rstrip() for line in inside.splitlines())])
+        return "\n".join([part.summary, *(f"  {line}".rstrip() for line in inside.split("\n"))])
     return part.text
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from labkit.course.manifests import LAST_APPLIED
 from labkit.observe.changes import ABSENT, Absent, Json, compact
 from labkit.show.document import Cell, Code, Document, Facts, Fold, Line, Note, Part, Table
 from labkit.show.json_lines import WHOLE, marked
@@ -56,7 +57,8 @@ def title(value: Trace) -> str:
     if value.operation == "read" and value.verdict == "accepted":
         verdict = ""  # nothing is judged on the way out
     named = " ".join(str(word) for word in (first.get("kind"), metadata.get("name")) if word) or "an object"
-    return f"{named}{where}, {version}, {DONE[value.operation]}{verdict}"
+    version = f", {version}" if version else ""
+    return f"{named}{where}{version}, {DONE[value.operation]}{verdict}"
 
 
 def station_parts(one: Station, *, only_changes: bool = False) -> tuple[Part, ...]:
@@ -89,12 +91,12 @@ def _outcome(value: Trace) -> tuple[Part, ...]:
         status = value.status or {}
         answer = f"{status.get('code', '')} {status.get('reason', '')}".strip()
         parts.append(Code(tuple(Line(line) for line in value.lines), caption=f"the server's answer: {answer}"))
-    pairs = [
-        (name, Cell(compact(_shown(held)), code=True))
-        for name, held in (("in etcd", value.stored), ("read", value.read))
-        if held is not None
-    ]
-    return (*parts, Facts(tuple(pairs))) if pairs else tuple(parts)
+    pairs = [("in etcd", value.stored)] if value.stored is not None else []
+    pairs += [("read", value.read)] if value.read is not None else []
+    if len(pairs) == 2 and value.read == value.stored:
+        return (*parts, Facts((("in etcd, and read", Cell(compact(_shown(value.stored)), code=True)),)))
+    facts = tuple((name, Cell(compact(_shown(held)), code=True)) for name, held in pairs)
+    return (*parts, Facts(facts)) if facts else tuple(parts)
 
 
 def _object_lines(before: Json | Absent, after: Json, only_changes: bool) -> tuple[Line, ...]:
@@ -104,8 +106,11 @@ def _object_lines(before: Json | Absent, after: Json, only_changes: bool) -> tup
 
 
 def _shown(held: Json) -> Json:
-    """Without metadata.managedFields, which is long and no part of what is traced."""
+    """Without what is long and no part of what is traced: the fields' managers, and kubectl's copy of a manifest."""
     metadata = held.get("metadata") if isinstance(held, dict) else None
-    if not isinstance(metadata, dict) or "managedFields" not in metadata:
+    if not isinstance(metadata, dict):
         return held
-    return {**held, "metadata": {key: one for key, one in metadata.items() if key != "managedFields"}}
+    kept = {key: one for key, one in metadata.items() if key != "managedFields"}
+    if isinstance(kept.get("annotations"), dict) and LAST_APPLIED in kept["annotations"]:
+        kept["annotations"] = {**kept["annotations"], LAST_APPLIED: "…"}
+    return {**held, "metadata": kept}

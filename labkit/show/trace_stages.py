@@ -64,7 +64,8 @@ def stations(value: Trace) -> tuple[Station, ...]:
     for number, (stage, before, after) in enumerate(value.steps, start=1):
         summary, rows = told(stage)
         rows = tuple(_with_value(row, before, after) for row in rows)
-        mark: Mark = "bad" if any(row.mark == "bad" for row in rows) else ""
+        refused_here = value.verdict == "refused" and number == len(value.stages)
+        mark: Mark = "bad" if refused_here or any(row.mark == "bad" for row in rows) else ""
         found.append(Station(number, stage, summary, rows, ABSENT if before is None else before, after, mark))
     return tuple(found)
 
@@ -82,9 +83,11 @@ def told(stage: Stage) -> Told:
 
 @told.register
 def _(stage: Decoding) -> Told:
-    rows = [Row(path, "given twice", mark="changed") for path in stage.duplicated]
-    rows += [Row(path, "unknown", mark="changed") for path in stage.unknown]
-    rows += [Row("", "refused", line, "bad") for line in stage.errors]
+    found = [(path, "given twice") for path in stage.duplicated] + [(path, "unknown") for path in stage.unknown]
+    rows = [Row(path, what, _line_about(path, stage.errors), "changed") for path, what in found]
+    told_of = {row.detail for row in rows}
+    rest = (line for line in map(_on_one_line, stage.errors) if line not in told_of)
+    rows += [Row("", "cannot be read", line, "bad") for line in rest]
     return _count(rows, "no field is unknown, none is given twice", "{} to complain of"), tuple(rows)
 
 
@@ -164,6 +167,15 @@ def _(stage: Conversion) -> Told:
 @told.register
 def _(stage: Storing) -> Told:
     return f"{stage.key}, {stage.bytes:,} bytes", ()
+
+
+def _line_about(path: str, lines: tuple[str, ...]) -> str:
+    """The decoder's own words about a field."""
+    return next((_on_one_line(line) for line in lines if f'"{path}"' in line), "")
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _count(rows: list[Row] | tuple[Row, ...], none: str, some: str) -> str:

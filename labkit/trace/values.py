@@ -251,6 +251,11 @@ class Trace:
             return "read"
         return "update" if "ratcheting" in names else "create"
 
+    @property
+    def decoded(self) -> bool:
+        """Whether there was an object at all; false of a text that is refused as no JSON, or for its size."""
+        return any(stage.changed for stage in self.stages)
+
     def find(self, kind: type[S]) -> S | None:
         """The first stage of a kind (``Cel``, ``Validation``, …); None when the object did not come so far."""
         return next((stage for stage in self.stages if isinstance(stage, kind)), None)
