@@ -20,7 +20,6 @@ import (
 type ruleNode struct {
 	schema            *structuralschema.Structural
 	rules             []*rule
-	allOf             []*ruleNode
 	items, additional *ruleNode
 	properties        map[string]*ruleNode
 }
@@ -45,7 +44,7 @@ var (
 
 // rulesOf gives nil for a version without rules.
 func rulesOf(v *definition.Version) *ruleNode {
-	if v.CEL() == nil { // upstream: hasXValidations, which does not look into allOf
+	if v.CEL() == nil {
 		return nil
 	}
 	ruleTreesLock.Lock()
@@ -53,43 +52,31 @@ func rulesOf(v *definition.Version) *ruleNode {
 	if known, found := ruleTrees.Get(v); found {
 		return known.(*ruleNode)
 	}
-	tree := newRuleNode(v.Structural, v.Structural, true, v.SchemaPath)
+	tree := newRuleNode(v.Structural, true, v.SchemaPath)
 	ruleTrees.Add(v, tree)
 	return tree
 }
 
-// newRuleNode builds the tree for the rules of rules, whose values have the schema node. The two differ under allOf only.
-func newRuleNode(rules, node *structuralschema.Structural, isResourceRoot bool, path *field.Path) *ruleNode {
-	if rules == nil || node == nil || !hasRules(rules) {
+// newRuleNode gives nil where there are no rules. The server would look under allOf too, but lets no rule be there.
+func newRuleNode(s *structuralschema.Structural, isResourceRoot bool, path *field.Path) *ruleNode {
+	if !hasRules(s) {
 		return nil
 	}
-	n := &ruleNode{schema: node, properties: map[string]*ruleNode{}}
-	bare := sync.OnceValue(func() *structuralschema.Structural { return withoutRules(node) })
-	for i, each := range rules.XValidations {
+	n := &ruleNode{schema: s, properties: map[string]*ruleNode{}}
+	bare := sync.OnceValue(func() *structuralschema.Structural { return withoutRules(s) })
+	for i, each := range s.XValidations {
 		n.rules = append(n.rules, newRule(each, bare, isResourceRoot, path.Child("x-kubernetes-validations").Index(i)))
 	}
-	if rules.Items != nil && node.Items != nil {
-		n.items = newRuleNode(rules.Items, node.Items, node.Items.XEmbeddedResource, path.Child("items"))
+	if s.Items != nil {
+		n.items = newRuleNode(s.Items, s.Items.XEmbeddedResource, path.Child("items"))
 	}
-	for name, property := range rules.Properties {
-		declared, found := node.Properties[name]
-		if !found || !hasRules(&property) || model.SchemaDeclType(&declared, declared.XEmbeddedResource) == nil {
-			continue // rules see no fields of unknown type
-		}
-		if child := newRuleNode(&property, &declared, declared.XEmbeddedResource, path.Child("properties").Key(name)); child != nil {
-			n.properties[name] = child
+	for name, property := range s.Properties {
+		if hasRules(&property) && model.SchemaDeclType(&property, property.XEmbeddedResource) != nil { // rules see no fields of unknown type
+			n.properties[name] = newRuleNode(&property, property.XEmbeddedResource, path.Child("properties").Key(name))
 		}
 	}
-	if more, declared := rules.AdditionalProperties, node.AdditionalProperties; more != nil && more.Structural != nil && declared != nil && declared.Structural != nil {
-		n.additional = newRuleNode(more.Structural, declared.Structural, declared.Structural.XEmbeddedResource, path.Child("additionalProperties"))
-	}
-	if rules.ValueValidation != nil {
-		for i := range rules.ValueValidation.AllOf {
-			nested := asStructural(&rules.ValueValidation.AllOf[i])
-			if child := newRuleNode(nested, node, isResourceRoot, path.Child("allOf").Index(i)); child != nil {
-				n.allOf = append(n.allOf, child)
-			}
-		}
+	if more := s.AdditionalProperties; more != nil && more.Structural != nil {
+		n.additional = newRuleNode(more.Structural, more.Structural.XEmbeddedResource, path.Child("additionalProperties"))
 	}
 	return n
 }
@@ -107,28 +94,6 @@ func newRule(each apiextensionsv1.ValidationRule, bare func() *structuralschema.
 	})}
 }
 
-// asStructural keeps of a schema under allOf what rules need. validation.go: nestedToStructural
-func asStructural(nested *structuralschema.NestedValueValidation) *structuralschema.Structural {
-	if nested == nil {
-		return nil
-	}
-	s := &structuralschema.Structural{
-		ValidationExtensions: nested.ValidationExtensions,
-		ValueValidation:      &nested.ValueValidation,
-		Items:                asStructural(nested.Items),
-	}
-	if len(nested.Properties) > 0 {
-		s.Properties = make(map[string]structuralschema.Structural, len(nested.Properties))
-		for name, property := range nested.Properties {
-			s.Properties[name] = *asStructural(&property)
-		}
-	}
-	if nested.AdditionalProperties != nil {
-		s.AdditionalProperties = &structuralschema.StructuralOrBool{Structural: asStructural(nested.AdditionalProperties)}
-	}
-	return s
-}
-
 func hasRules(s *structuralschema.Structural) bool {
 	if s == nil {
 		return false
@@ -139,13 +104,6 @@ func hasRules(s *structuralschema.Structural) bool {
 	for _, property := range s.Properties {
 		if hasRules(&property) {
 			return true
-		}
-	}
-	if s.ValueValidation != nil {
-		for i := range s.ValueValidation.AllOf {
-			if hasRules(asStructural(&s.ValueValidation.AllOf[i])) {
-				return true
-			}
 		}
 	}
 	return false
@@ -168,11 +126,6 @@ func withoutRules(s *structuralschema.Structural) *structuralschema.Structural {
 		for name, property := range s.Properties {
 			bare.Properties[name] = *withoutRules(&property)
 		}
-	}
-	if s.ValueValidation != nil && len(s.ValueValidation.AllOf) > 0 {
-		values := *s.ValueValidation
-		values.AllOf = nil // junctors do not change the type of a value
-		bare.ValueValidation = &values
 	}
 	return &bare
 }

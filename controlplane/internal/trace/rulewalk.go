@@ -86,9 +86,6 @@ func (w *ruleWalk) visit(n *ruleNode, path *field.Path, value, old any, c correl
 	if value == nil {
 		return
 	}
-	for _, child := range n.allOf {
-		w.visit(child, path, value, old, correlation{nearest: c.nearest})
-	}
 	switch value := value.(type) {
 	case []any:
 		if n.items == nil {
