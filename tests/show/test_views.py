@@ -137,12 +137,21 @@ def test_keys_that_came_or_went_and_those_that_cannot_be_read_are_told_apart() -
 
 
 def test_the_cost_is_shown_with_units_and_its_noise_only_when_it_was_repeated() -> None:
-    text = views.text(samples.COST)
-    assert "established in 0.8 s" in text
-    assert "+168 bytes" in text
+    title, *rest = views.text(samples.COST).splitlines()
+    assert title == "1, 10 and 50 definitions, sent through the API, 2 rounds on one server"
+    text = "\n".join(rest)
+    assert "+235 bytes   R² 1.000" in text
     assert "+71.9 MiB" in text
     assert "-41.7 MiB" in text
-    assert "repeated" not in views.text(dataclasses.replace(samples.COST, rounds=samples.COST.rounds[:1]))
+    assert "API server, etcd and controllers in one process" in text
+    assert "the noise" not in views.text(dataclasses.replace(samples.COST, rounds=samples.COST.rounds[:1]))
+
+
+def test_whose_memory_it_is_and_whether_rounds_began_alike_is_said() -> None:
+    real = dataclasses.replace(samples.COST, whole=False)
+    assert "Memory is that of the API server's process" in views.text(real)
+    title = views.text(samples.OBJECTS_COST).splitlines()[0]
+    assert title == "1 definition with 0, 100 and 1000 objects, sent through the API, 1 round each on a new cluster"
 
 
 def test_what_cleaning_up_left_is_not_called_clean() -> None:
