@@ -101,16 +101,14 @@ class Engine:
             raise BadDocument("a request cannot be written as JSON", evidence=str(error)) from error
         with self._lock:
             ended: list[str] = []
-            for _ in range(2):
-                answer = self._exchange(line, ended)
-                if answer is not None:
-                    return answer
-        raise EngineDied(
-            "the control plane's trace ended before it answered, and once more when it was started again",
-            evidence="; ".join(dict.fromkeys(ended)),
-            next_act="make setup builds the control plane anew; if it stays so, leave parts of the object out until it "
-            "answers, and tell the authors",
-        )
+            answer = self._exchange(line, ended) or self._exchange(line, ended)
+        if answer is None:
+            raise EngineDied(
+                "the control plane's trace ended before it answered, and once more when it was started again",
+                evidence="; ".join(dict.fromkeys(ended)),
+                next_act="make setup builds the control plane anew; if it stays so, tell the authors, with the files",
+            )
+        return self._read(answer)
 
     def stop(self) -> None:
         """Close its standard input and wait until it has ended. Idempotent; a later request starts it again."""
@@ -119,8 +117,22 @@ class Engine:
                 self._child.stop()
                 self._child = None
 
-    def _exchange(self, line: bytes, ended: list[str]) -> dict[str, Any] | None:
-        """The answer, or None when the program ended instead (how, is put into *ended*).
+    def _read(self, answer: bytes) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = json.loads(answer)
+        except RecursionError as cause:
+            raise TraceError("the object is nested too deeply to be shown", evidence=str(cause)) from cause
+        except ValueError as cause:
+            self.stop()
+            raise TraceError(
+                "the control plane's program does not answer as this labkit expects",
+                evidence=answer[:200].decode("utf-8", "replace").strip(),
+                next_act="make setup builds the one that fits",
+            ) from cause
+        return found
+
+    def _exchange(self, line: bytes, ended: list[str]) -> bytes | None:
+        """The answer's line, or None when the program ended instead (how, is put into *ended*).
 
         An interrupt leaves a question without its answer, so that program is not asked again.
         """
@@ -202,7 +214,7 @@ class _Child:
     def pid(self) -> int:
         return self._process.pid
 
-    def ask(self, line: bytes) -> dict[str, Any] | None:
+    def ask(self, line: bytes) -> bytes | None:
         """Its answer to a line; None when it ends instead."""
         assert self._process.stdin is not None  # noqa: S101  (both are pipes)
         assert self._process.stdout is not None  # noqa: S101
@@ -212,19 +224,7 @@ class _Child:
         except OSError:
             return None
         answered = self._process.stdout.readline()
-        if not answered.endswith(b"\n"):
-            return None
-        try:
-            answer: dict[str, Any] = json.loads(answered)
-        except RecursionError as cause:
-            raise TraceError("the object is nested too deeply to be shown", evidence=str(cause)) from cause
-        except ValueError as cause:
-            raise TraceError(
-                "the control plane's program does not answer as this labkit expects",
-                evidence=answered[:200].decode("utf-8", "replace").strip(),
-                next_act="make setup builds the one that fits",
-            ) from cause
-        return answer
+        return answered if answered.endswith(b"\n") else None
 
     def stop(self, limit_s: float = STOP_LIMIT_S) -> str:
         """Close its standard input, insist when it has not ended after *limit_s*; how it ended, with its last lines."""

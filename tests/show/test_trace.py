@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from labkit.course.manifests import LAST_APPLIED
 from labkit.show import render_text, trace, trace_widget, views
 from labkit.show.document import Code, Document, Fold, Part
 from labkit.trace.values import Trace
@@ -103,10 +104,35 @@ def test_an_unknown_verdict_says_why() -> None:
 
 def test_what_is_stored_and_read_is_told_without_the_fields_managers() -> None:
     held = {"kind": "Colis", "metadata": {"name": "a", "managedFields": [{"manager": "kubectl"}]}}
-    text = views.text(changed(verdict="accepted", status=None, lines=[], stored=held, read=held))
+    text = views.text(changed(verdict="accepted", status=None, lines=[], stored=held, read={"kind": "Colis"}))
     assert text.splitlines()[-2:] == [
         'in etcd:   {"kind":"Colis","metadata":{"name":"a"}}',
-        'read:      {"kind":"Colis","metadata":{"name":"a"}}',
+        'read:      {"kind":"Colis"}',
+    ]
+    text = views.text(changed(verdict="accepted", status=None, lines=[], stored=held, read=held))
+    assert text.splitlines()[-1] == 'in etcd, and read:   {"kind":"Colis","metadata":{"name":"a"}}'
+
+
+def test_a_manifest_that_kubectl_keeps_in_the_object_is_not_shown_twice() -> None:
+    held = {"metadata": {"annotations": {LAST_APPLIED: '{"kind": "Colis"}', "note": "essai"}}}
+    assert '"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"…","note":"essai"}' in views.text(
+        changed(verdict="accepted", status=None, lines=[], stored=held)
+    )
+
+
+def test_a_stage_that_refuses_is_marked_whatever_it_is() -> None:
+    refused = changed(stages=RAW["stages"][:1], lines=["strict decoding error"])
+    (fold,) = (part for part in trace.full_document(refused).parts if isinstance(part, Fold))
+    assert fold.mark == "bad" and fold.opened
+
+
+def test_the_decoders_own_words_stand_beside_the_field_they_are_about() -> None:
+    first = RAW["stages"][0] | {"errors": ['unknown field "spec.wroker"', "line 3:\n  mapping"]}
+    lines = [" ".join(line.split()) for line in views.text(changed(stages=[first])).splitlines()]
+    assert lines[2:5] == [
+        "1 decoding spec.version given twice",
+        'spec.wroker unknown unknown field "spec.wroker"',
+        "cannot be read line 3: mapping",
     ]
 
 

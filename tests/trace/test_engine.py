@@ -18,7 +18,7 @@ from labkit.errors import BadDocument, DefinitionRefused, EngineDied, ToolMissin
 from labkit.trace import Engine, Source, engine
 from labkit.waiting import Seen, wait_for
 
-from .texts import COMPLETE, INVALID, MINI, SCHEMA, WRONG
+from .texts import COMPLETE, INVALID, MINI, SCHEMA, WRONG, text
 
 ROOT = Path(__file__).parents[2]
 
@@ -101,9 +101,9 @@ def test_one_that_dies_twice_is_an_error_that_says_how(tmp_path: Path, lines: tu
 def test_a_program_that_is_none_and_one_that_is_not_there_say_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = tmp_path / "text"
-    text.write_text("no program", encoding="utf-8")
-    with Engine(text) as one, pytest.raises(TraceError, match=r"cannot be run.*\n.*make setup"):
+    none = tmp_path / "text"
+    none.write_text("no program", encoding="utf-8")
+    with Engine(none) as one, pytest.raises(TraceError, match=r"cannot be run.*\n.*make setup"):
         one.trace(SCHEMA, MINI)
     monkeypatch.setenv("LABKIT_CONTROLPLANE", str(tmp_path / "absent"))
     with Engine() as one, pytest.raises(ToolMissing, match=r"needs the control plane's program.*\n.*make setup"):
@@ -189,13 +189,10 @@ BAD = {
     "several definitions": (f"{SCHEMA}\n---\n{SCHEMA}", MINI, "the definition"),
     "several objects": (SCHEMA, f"{MINI}\n---\n{MINI}", "the object"),
     "an empty object": (SCHEMA, " \n# nothing\n", "the object"),
-    "no object": (SCHEMA, "5", "the object"),
-    "half an object": (SCHEMA, '{"apiVersion": "cours.example.com/v1alpha1", ', "the object"),
     "a version nobody knows": (SCHEMA, MINI.replace("v1alpha1", "v7"), "the object"),
     "an object of another group": (SCHEMA, MINI.replace("cours.example.com", "example.com"), "the object"),
     "an object of another kind": (SCHEMA, MINI.replace("Colis", "Lettre"), "the object"),
-    "an object of 3 MiB": (SCHEMA, BIG, "the object"),
-    "brackets without end": (SCHEMA, DEEP, "the object"),
+    "an old object of another kind": (SCHEMA, MINI, "the old object"),
 }
 
 
@@ -213,15 +210,39 @@ def lasting() -> Iterator[Engine]:
 def test_a_bad_text_gets_one_line_that_names_it_and_the_program_goes_on(lasting: Engine, case: str) -> None:
     definition, given, name = BAD[case]
     with pytest.raises(BadDocument) as bad:
-        lasting.trace(definition, given)
+        lasting.trace(definition, given, old=MINI.replace("Colis", "Lettre") if name == "the old object" else None)
     assert str(bad.value).startswith(f"{name}: ")
     assert len(str(bad.value).splitlines()) == 1 and len(str(bad.value)) < 400
     assert lasting.trace(SCHEMA, MINI).verdict == "accepted"
 
 
+REFUSED = {
+    "no object": ("5", 400),
+    "half an object": ('{"apiVersion": "cours.example.com/v1alpha1", ', 400),
+    "brackets without end": (DEEP, 400),
+    "an object of 3 MiB": (BIG, 413),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_text_that_the_server_would_refuse_is_refused_in_its_words(lasting: Engine, case: str) -> None:
+    given, code = REFUSED[case]
+    traced = lasting.trace(SCHEMA, given)
+    assert (traced.verdict, traced.status["code"], traced.decoded) == ("refused", code, False)
+    assert len(traced.lines) == 1
+    assert lasting.trace(SCHEMA, MINI).verdict == "accepted"
+
+
+def test_an_object_as_deep_as_the_server_takes_it_is_an_error_of_one_line_at_most(lasting: Engine) -> None:
+    loose = text("01-colis-minimal.yaml")
+    deep = HEAD + '{"a":' * 5000 + "1" + "}" * 5001
+    with pytest.raises(TraceError, match="nested too deeply to be shown"):
+        lasting.trace(loose, deep)
+
+
 def test_a_text_is_called_by_the_name_it_came_with(lasting: Engine) -> None:
     with pytest.raises(BadDocument, match=r"^mine\.yaml: "):
-        lasting.trace(SCHEMA, Source("mine.yaml", "5"))
+        lasting.trace(SCHEMA, Source("mine.yaml", f"{MINI}\n---\n{MINI}"))
     with pytest.raises(BadDocument, match=r"^old\.yaml: "):
         lasting.trace(SCHEMA, MINI, old=Source("old.yaml", "5"))
 
