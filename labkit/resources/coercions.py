@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from labkit.resources.errors import Refusal
@@ -149,10 +149,13 @@ def quantity(value: Any) -> Any:
 
 def time(value: Any) -> str:
     if isinstance(value, datetime):
-        if value.tzinfo is None or value.utcoffset() is None:
+        offset = value.utcoffset()
+        if offset is None:
             raise Refusal.of(f"Value {in_quotes(value.isoformat())} is a time without a zone", value.isoformat())
+        if offset % timedelta(minutes=1):  # RFC 3339 has no seconds there
+            value = value.astimezone(UTC)
         text = value.isoformat()
-        return f"{text[:-6]}Z" if value.utcoffset() == timedelta(0) and text.endswith("+00:00") else text
+        return f"{text[:-6]}Z" if text.endswith("+00:00") else text
     if not isinstance(value, str):
         raise _wrong("a time", value)
     match = _TIME.fullmatch(value)

@@ -125,6 +125,13 @@ class Field(Generic[E, V]):
         if isinstance(enum, (list, tuple)):
             raise Refusal.of(f'Value "null" is not one of: {", ".join(map(text_of, enum))}', "null")
 
+    def given(self, obj: Resource) -> bool:
+        """Whether *obj* has the key, null included: ``C.note.given(obj)``, the typed spelling of ``obj.has_note()``.
+
+        That of ``obj.clear_note()`` is ``del obj.note``. Both are there for every field, nullable or not.
+        """
+        return self.key in obj._values
+
     def clear(self, obj: Resource) -> None:
         """Make the field absent; raises Refusal if it is required."""
         if self.enforced:

@@ -203,7 +203,9 @@ class SchemaOrStringArray(_SchemaOr):
         return list(value) if isinstance(value, list) else super()._held_read(value)
 
     def node(self) -> tuple[Any, Field[Any, Any] | None]:
-        return self.value, _element(Str(), type(self))
+        holder = _element(Str(), type(self))
+        holder.item.coerce = _name  # a Str takes numbers; a list of names does not
+        return self.value, holder
 
 
 def _name(value: Any) -> str:

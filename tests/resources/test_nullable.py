@@ -50,6 +50,16 @@ def test_null_absent_and_back() -> None:
     assert made.to_dict() == {"needed": "x", "note": None}
 
 
+def test_the_typed_spellings_answer_for_every_field() -> None:
+    made = C(needed="x", note=None, plain="y")
+    assert (C.note.given(made), C.plain.given(made), C.tags.given(made)) == (True, True, False)
+    del made.note
+    del made.plain
+    assert (C.note.given(made), C.plain.given(made)) == (False, False)
+    with pytest.raises(ResourceError, match="needed: is required"):
+        del made.needed
+
+
 @pytest.mark.requirement("R090", "refuses")
 def test_a_nullable_field_still_has_its_type() -> None:
     with pytest.raises(ResourceError, match="note: expected a string"):

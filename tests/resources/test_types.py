@@ -217,6 +217,7 @@ def test_an_aware_datetime_is_written_as_text() -> None:
     moment = datetime(2024, 1, 15, 10, 30, 45, tzinfo=UTC)
     assert wire(at=moment) == {"at": "2024-01-15T10:30:45Z"}
     assert wire(at=moment.astimezone(timezone(timedelta(hours=1)))) == {"at": "2024-01-15T11:30:45+01:00"}
+    assert wire(at=moment.astimezone(timezone(timedelta(minutes=9, seconds=21)))) == {"at": "2024-01-15T10:30:45Z"}
 
 
 @pytest.mark.requirement("R011", "refuses")

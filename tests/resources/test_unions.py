@@ -187,8 +187,11 @@ def test_a_path_walks_into_the_arm_in_use() -> None:
     with pytest.raises(SpecPathError, match="scalar field 'additionalProperties'"):
         chart.spec_set("schema.additionalProperties.type", "string")
     chart.spec_set("schema.dependencies.a", ["b"])
-    with pytest.raises(SpecPathError, match="expected a string"):
-        chart.spec_push("schema.dependencies.a", 5.5j)
+    for number in (5, 5.5j):
+        with pytest.raises(SpecPathError, match="expected a string"):
+            chart.spec_push("schema.dependencies.a", number)
+        with pytest.raises(SpecPathError, match="expected a string"):
+            chart.spec_set("schema.dependencies.a.0", number)
 
 
 @pytest.mark.requirement("R188", "accepts")

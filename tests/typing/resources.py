@@ -108,6 +108,9 @@ colis.spec.worker = {"max": 3}
 colis.spec.worker = None
 colis.spec.on = "false"
 
+assert_type(Spec.null.given(colis.spec), bool)
+del colis.spec.soft
+
 # What must be an error; mypy reports an unused ignore if it is not.
 colis.spec.needed.max = "x"  # type: ignore[assignment]
 colis.spec.nope  # type: ignore[attr-defined]  # noqa: B018
