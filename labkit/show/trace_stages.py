@@ -166,7 +166,7 @@ def _(stage: Conversion) -> Told:
 
 @told.register
 def _(stage: Storing) -> Told:
-    return f"{stage.key}, {stage.bytes:,} bytes", ()
+    return stage.key, ()
 
 
 def _line_about(path: str, lines: tuple[str, ...]) -> str:

@@ -183,7 +183,7 @@ class Conversion(Stage):
 
 @dataclass(frozen=True, kw_only=True)
 class Storing(Stage):
-    """Into etcd, under *key*, so many *bytes*."""
+    """Into etcd, under *key*; *bytes* without the managedFields that a server would add."""
 
     key: str
     bytes: int
