@@ -126,7 +126,7 @@ def _merge(obj: Any, given: dict[str, Any]) -> None:
         try:
             writes.append(Place(spec, None, key).prepared(value))
         except Bad as bad:
-            raise Bad(bad.reason, segment=bad.segment, path=str(key)) from None
+            raise Bad(bad.reason, segment=bad.segment, path=walk.text(str(key))) from None
     for write in writes:
         write()
 

@@ -467,6 +467,7 @@ def test_what_is_no_json_is_refused_where_it_is_written(value: Any) -> None:
     for path in ("raw.a", "bag.x", "undeclared"):
         fails(lambda: made.spec_push(path, 1, [value]), f"spec path '{path}': cannot push onto")  # noqa: B023
     fails(lambda: made.spec_merge(version="2", undeclared=[value]), "spec path 'undeclared': cannot set")
+    str(fails(lambda: made.spec_merge({"\ud800": 1}), "half of a surrogate pair")).encode()
     assert made.to_dict() == before
 
 
