@@ -18,7 +18,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ for _tag, _pattern, _first in (
     ("int", r"^-?(?:0|[1-9][0-9]*)$", "-0123456789"),
     ("float", r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$", "-0123456789"),
 ):
-    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), list(_first))  # type: ignore[no-untyped-call]
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), list(_first))
 
 
 @dataclass(frozen=True)
@@ -177,8 +177,8 @@ class _Topic:
             old = definition(self.group, plural, {"properties": {}, **shape} if "versions" not in shape else shape)
         document = edited(copy.deepcopy(old) if old else definition(self.group, plural, {"properties": {}}), raw)
         kind = Type(str(self.name), old or document)
-        words = {"refused": raw.get("refused"), "warned": raw.get("warned")}
-        return Case(self.name, raw["id"], kind, plural, "define", document, old=old, **words)
+        case = Case(self.name, raw["id"], kind, plural, "define", document, old=old)
+        return replace(case, refused=raw.get("refused"), warned=raw.get("warned"))
 
 
 def definition(group: str, plural: str, shape: Mapping[str, Json]) -> Json:

@@ -116,7 +116,7 @@ class Server:
         """Play all *cases*. Raises AssertionError when one cannot be played (its old object is refused …)."""
         todo = list(cases)
         self.register({case.type.name: case.type for case in todo if not case.defines})
-        befores = [self._type_before(case) for case in todo if case.defines and case.old is not None]
+        befores = [Type(f"{case}", case.old) for case in todo if case.defines and case.old is not None]
         self.register({kind.name: kind for kind in befores})
         self.wait()
         with_old = [case for case in todo if case.old is not None and not case.defines]
@@ -157,6 +157,7 @@ class Server:
 
     def create_old(self, case: Case) -> Json:
         """The old object, as the server has it once it is created."""
+        assert case.old is not None
         version = case.old["apiVersion"].partition("/")[2]
         path = f"{case.type.collection(version)}?fieldValidation=Strict"
         answer = self.api.raw("POST", path, case.old)
@@ -190,24 +191,8 @@ class Server:
     def read(self, case: Case, name: str) -> ApiResponse:
         return self.api.raw("GET", f"{case.type.collection(case.read_version)}/{name}")
 
-    def _one(self, case: Case, live: Json | None, lying: Mapping[str, str]) -> Played:
-        if case.defines:
-            return self._define(case)
-        before = lying[case.type.key(live["metadata"]["name"])] if live is not None else None
-        if case.operation == "read":
-            answer = self.read(case, case.name or live["metadata"]["name"])  # type: ignore[index]
-            assert answer.ok, f"{case}: {answer.text}"
-            warnings = tuple(sorted(answer.warnings))
-            return Played(case, Outcome("accepted", warnings=warnings, read=cleaned(answer.json)), before)
-        answer = self.write(case, body_of(case, live))
-        if not answer.ok:
-            return Played(case, refusal(answer.status or {"message": answer.text}, answer.warnings), before)
-        read = self.read(case, case.name)
-        assert read.ok, f"{case}: {read.text}"
-        warnings = tuple(sorted(map(plain, answer.warnings)))
-        return Played(case, Outcome("accepted", warnings=warnings, read=cleaned(read.json)), before)
-
-    def _define(self, case: Case) -> Played:
+    def define(self, case: Case) -> Played:
+        """The registration of a case's definition, or its change, as a dry run."""
         before = None
         if case.old is None:
             answer = self.api.raw("POST", f"{DEFINITIONS}?dryRun=All", case.body)
@@ -221,8 +206,41 @@ class Server:
         warnings = tuple(sorted(map(plain, answer.warnings)))
         return Played(case, Outcome("accepted", warnings=warnings, facts=facts(answer.json)), before)
 
-    def _type_before(self, case: Case) -> Type:
-        return Type(f"{case}", case.old)
+    def create(self, case: Case) -> tuple[Played, Json]:
+        """A case that creates, on its own; with the object as the server answered it (None if it is refused)."""
+        answer = self.write(case, body_of(case, None))
+        played = self._written(case, answer, None)
+        key = case.type.key(case.name)
+        lying = {one.key: one.value.decode() for one in self.cluster.etcd_range(key)} if answer.ok else {}
+        return _with_stored(played, lying), answer.json if answer.ok else None
+
+    def try_update(self, case: Case, before: str, live: Json) -> Played:
+        """A case that updates, as a dry run: nothing is stored, and what is read is what the request answers."""
+        answer = self.write(case, body_of(case, live), dry=True)
+        if not answer.ok:
+            return self._written(case, answer, before)
+        warnings = tuple(sorted(map(plain, answer.warnings)))
+        return Played(case, Outcome("accepted", warnings=warnings, read=cleaned(answer.json)), before)
+
+    def _one(self, case: Case, live: Json | None, lying: Mapping[str, str]) -> Played:
+        if case.defines:
+            return self.define(case)
+        before = lying[case.type.key(live["metadata"]["name"])] if live is not None else None
+        if case.operation != "read":
+            return self._written(case, self.write(case, body_of(case, live)), before)
+        assert live is not None
+        answer = self.read(case, live["metadata"]["name"])
+        assert answer.ok, f"{case}: {answer.text}"
+        warnings = tuple(sorted(answer.warnings))
+        return Played(case, Outcome("accepted", warnings=warnings, read=cleaned(answer.json)), before)
+
+    def _written(self, case: Case, answer: ApiResponse, before: str | None) -> Played:
+        if not answer.ok:
+            return Played(case, refusal(answer.status or {"message": answer.text}, answer.warnings), before)
+        read = self.read(case, case.name)
+        assert read.ok, f"{case}: {read.text}"
+        warnings = tuple(sorted(map(plain, answer.warnings)))
+        return Played(case, Outcome("accepted", warnings=warnings, read=cleaned(read.json)), before)
 
     def _live(self, path: str) -> Json:
         found = self.api.get(path)
