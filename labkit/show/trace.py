@@ -36,19 +36,32 @@ def full_document(value: Trace) -> Document:
     return Document(title(value), (Note("stage by stage, the object after each:"), *folds, *_outcome(value)))
 
 
-def pages(value: Trace) -> tuple[Document, ...]:
-    """Each stage by itself, and the outcome last, for a view that goes from one to the next."""
+def pages(value: Trace) -> tuple[tuple[str, Document], ...]:
+    """Each stage by itself under its name, and the outcome last, for a view that goes from one to the next.
+
+    The names do not tell what happened: whoever goes on may guess first.
+    """
     found = stations(value)
-    stages = (Document(heading(one), station_parts(one)) for one in found)
-    return (*stages, Document(f"outcome: {value.verdict}", _outcome(value)))
+    stages = [
+        (
+            f"{one.number} {one.stage.name}",
+            Document(f"stage {one.number} of {len(found)}, {_told(one)}", station_parts(one)),
+        )
+        for one in found
+    ]
+    return (*stages, ("outcome", Document(f"outcome: {value.verdict}", _outcome(value))))
 
 
 def heading(one: Station) -> str:
-    return f"{one.number} {one.stage.name}: {one.summary}"
+    return f"{one.number} {_told(one)}"
 
 
-def title(value: Trace) -> str:
-    """What was traced, and its verdict."""
+def _told(one: Station) -> str:
+    return f"{one.stage.name}: {one.summary}"
+
+
+def title(value: Trace, *, judged: bool = True) -> str:
+    """What was traced, and, where it is *judged*, the verdict."""
     first = next((stage.object for stage in value.stages if isinstance(stage.object, dict)), {})
     metadata = first.get("metadata") or {}
     where = f" in {metadata['namespace']}" if metadata.get("namespace") else ""
@@ -56,13 +69,14 @@ def title(value: Trace) -> str:
     verdict = f": {value.verdict}" + (f", because {value.reason}" if value.reason else "")
     if value.operation == "read" and value.verdict == "accepted":
         verdict = ""  # nothing is judged on the way out
+    verdict = verdict if judged else ""
     named = " ".join(str(word) for word in (first.get("kind"), metadata.get("name")) if word) or "an object"
     version = f", {version}" if version else ""
     return f"{named}{where}{version}, {DONE[value.operation]}{verdict}"
 
 
 def station_parts(one: Station, *, only_changes: bool = False) -> tuple[Part, ...]:
-    """What it did, then the object after it: whole, or *only_changes* with some lines around."""
+    """What it did, then the object after it: whole, or *only_changes* of it with some lines around."""
     parts: list[Part] = [Note(one.stage.title)]
     if one.rows:
         rows = tuple((Cell(r.field, code=True), Cell(r.what, r.mark), Cell(r.detail, code=True)) for r in one.rows)
@@ -70,7 +84,11 @@ def station_parts(one: Station, *, only_changes: bool = False) -> tuple[Part, ..
     if one.before is ABSENT or one.before != one.after:
         parts.append(Code(_object_lines(one.before, one.after, only_changes), caption="the object after it"))
     else:
-        parts.append(Note("the object is as it was"))
+        parts.append(
+            Note("the object is as it was")
+            if only_changes
+            else Code(_object_lines(ABSENT, one.after, False), caption="the object, as it was")
+        )
     parts.append(Facts((("done by", Cell(one.stage.source, "quiet", code=True)),)))
     return tuple(parts)
 

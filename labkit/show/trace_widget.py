@@ -30,7 +30,7 @@ def widget(value: Trace) -> widgets.VBox:
     """The pages of *value*: a list of the stages, two buttons, the heading and the body of the one chosen."""
     pages = trace.pages(value)
     chosen = widgets.Dropdown(
-        options=[(page.title, place) for place, page in enumerate(pages)],
+        options=[(name, place) for place, (name, _) in enumerate(pages)],
         value=0,
         description="stage",
         layout=widgets.Layout(flex="1 1 20em", min_width="14em", width="auto"),
@@ -40,9 +40,8 @@ def widget(value: Trace) -> widgets.VBox:
     heading, body = widgets.HTML(), widgets.HTML()
 
     def show(place: int) -> None:
-        page = pages[place]
-        where = f"{place + 1} of {len(pages)}: {page.title}"
-        heading.value = render_html.render(Document(where), announced=True)
+        page = pages[place][1]
+        heading.value = render_html.render(Document(page.title), announced=True)
         body.value = render_html.render(Document("", page.parts))
 
     def go(steps: int) -> None:
@@ -53,5 +52,5 @@ def widget(value: Trace) -> widgets.VBox:
     forward.on_click(lambda _: go(+1))
     show(0)
     controls = widgets.HBox([back, forward, chosen], layout=widgets.Layout(flex_flow="row wrap"))
-    title = widgets.HTML(render_html.render(Document(trace.title(value))))
+    title = widgets.HTML(render_html.render(Document(trace.title(value, judged=False))))
     return widgets.VBox([title, controls, heading, body])
