@@ -140,7 +140,7 @@ def _why(found: tuple[Why, ...]) -> Table:
     for one in found:
         fields = ", ".join(one.fields)
         text = SAYS[one.finding].format(fields=fields, at=f"{fields}: " if fields else "", message=one.message)
-        rule = (Cell(_rules(one), code=True),) if spoke else ()
+        rule = (Cell(_rules(one), code=bool(_rules(one))),) if spoke else ()
         rows.append((Cell(STATIONS[one.station]), *rule, Cell(text)))
     return Table(columns, tuple(rows))
 

@@ -1,7 +1,8 @@
 """The form that asks before it runs: an outcome, a field, a rule, and a button that asks the real server.
 
-Native controls only (radio buttons, a text field with suggestions, a list, a button), each with its label in text, so
-that Tab, the arrow keys and Enter do all of it and a screen reader names each; the score is announced when it comes.
+Each control has its label in text and is reached with Tab; Space chooses and presses. JupyterLab takes the arrow keys
+and single letters for itself wherever the focus is in an output and not in a text field, so there is no list and no
+menu here: what can be chosen from stands there as radio buttons, or is suggested while one types.
 Nothing is asked of the server before the button is pressed.
 """
 
@@ -22,7 +23,6 @@ __all__ = ["VIEW", "mimebundle", "widget"]
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 
-UNSAID = "(I do not say)"
 _WIDE = {"description_width": "5em"}
 
 
@@ -41,20 +41,8 @@ def widget(value: Question) -> widgets.VBox:
         style=_WIDE,
         layout=layout,
     )
-    field = widgets.Combobox(
-        options=value.choices.fields,
-        placeholder="such as spec.worker",
-        ensure_option=False,
-        description="field",
-        style=_WIDE,
-        layout=layout,
-    )
-    rule = widgets.Dropdown(
-        options=[(UNSAID, ""), *((name, name) for name in value.choices.rules)],
-        description="rule",
-        style=_WIDE,
-        layout=layout,
-    )
+    field = _suggesting("field", value.choices.fields, "such as spec.worker; may be left open", layout)
+    rule = _suggesting("rule", value.choices.rules, "such as maximum, or a rule's text; may be left open", layout)
     button = widgets.Button(description="ask the server", tooltip="sends the object as a dry run; nothing is stored")
     answer = widgets.HTML()
 
@@ -64,6 +52,12 @@ def widget(value: Question) -> widgets.VBox:
     button.on_click(ask)
     title = widgets.HTML(render_html.render(Document(view.asked(value))))
     return widgets.VBox([title, outcome, field, rule, button, answer])
+
+
+def _suggesting(name: str, options: tuple[str, ...], placeholder: str, layout: widgets.Layout) -> widgets.Combobox:
+    return widgets.Combobox(
+        options=options, placeholder=placeholder, ensure_option=False, description=name, style=_WIDE, layout=layout
+    )
 
 
 def _answer(value: Question, outcome: str | None, field: str, rule: str) -> Document:

@@ -125,7 +125,7 @@ def test_a_cluster_that_is_gone_is_said_in_the_form() -> None:
 
 def test_every_control_is_a_native_one_with_its_name_in_text() -> None:
     form = Form(QUESTION)
-    kinds = [widgets.HTML, widgets.RadioButtons, widgets.Combobox, widgets.Dropdown, widgets.Button, widgets.HTML]
+    kinds = [widgets.HTML, widgets.RadioButtons, widgets.Combobox, widgets.Combobox, widgets.Button, widgets.HTML]
     assert [type(child) for child in form.box.children] == kinds
     names = [control.description for control in (form.outcome, form.field, form.rule, form.button)]
     assert names == ["outcome", "field", "rule", "ask the server"]
