@@ -26,7 +26,9 @@ __all__ = [
     "growth",
     "headline",
     "kubectl",
+    "loads",
     "measures",
+    "noise",
     "noise_rows",
     "points",
     "rows",
@@ -40,8 +42,9 @@ NOTHING = "–"
 class Measure:
     """One thing that was measured: its *key* in files, its *name* for people, the *unit* of what ``at`` returns.
 
-    *of* a reading, or else *taken* of a step alone; *memory* moves from round to round, so that its change counts;
-    *steps* is what rises with the first of its group and then stays: no line goes through that.
+    *of* a reading, or else *taken* of a step alone. What *drifts* is never given back whole, so that in each round only
+    the change since its first load counts; what *steps* rises with the first of its group and then stays, and no line
+    goes through that.
     """
 
     key: str
@@ -49,7 +52,7 @@ class Measure:
     unit: Unit
     of: Callable[[Reading], float | None] | None = None
     taken: Callable[[Step], float] | None = None
-    memory: bool = False
+    drifts: bool = False
     steps: bool = False
 
     def at(self, reading: Reading, step: Step | None) -> float | None:
@@ -79,10 +82,10 @@ _DISCOVERY = (
 )
 _STORED = (Measure("stored", "all objects created in", "s", taken=lambda step: step.stored_s),)
 _ALWAYS = (
-    Measure("resident", "memory of the process", "MiB", lambda r: _mib(r.memory_bytes), memory=True),
-    Measure("in_use", "memory in use", "MiB", lambda r: _mib(r.heap_bytes), memory=True),
+    Measure("resident", "memory of the process", "MiB", lambda r: _mib(r.memory_bytes), drifts=True),
+    Measure("in_use", "memory in use", "MiB", lambda r: _mib(r.heap_bytes), drifts=True),
     Measure("etcd_stored", "etcd, keys and values", "KiB", lambda r: _kib(r.stored_bytes)),
-    Measure("etcd_file", "etcd, file", "KiB", lambda r: _kib(r.database_bytes)),
+    Measure("etcd_file", "etcd, file", "KiB", lambda r: _kib(r.database_bytes), drifts=True),
 )
 
 
@@ -124,8 +127,8 @@ def added(value: Cost, measure: Measure) -> tuple[list[int], list[float]]:
 
 
 def growth(value: Cost, measure: Measure) -> Line | None:
-    """The line through a measure's points in all rounds (what was added, for memory); None where there is none."""
-    return None if measure.steps else fit(*(added if measure.memory else points)(value, measure))
+    """The line through a measure's points in all rounds (what was added, if it drifts); None where there is none."""
+    return None if measure.steps else fit(*(added if measure.drifts else points)(value, measure))
 
 
 def columns(value: Cost) -> tuple[str, ...]:
@@ -140,17 +143,27 @@ def rows(value: Cost) -> list[tuple[str, ...]]:
 
 
 def _row(value: Cost, measure: Measure) -> tuple[str, ...]:
-    counts, numbers = points(value, measure)
     exact = measure.unit == "bytes"
-    cells = []
-    for wanted, *_ in _moments(value, value.first):
-        seen = [number for count, number in zip(counts, numbers, strict=True) if count == wanted]
-        cells.append(amount(statistics.median(seen), "" if exact else measure.unit) if seen else NOTHING)
-    line = growth(value, measure)
     name = f"{measure.name}, bytes" if exact else measure.name
+    absolute, change = _medians(*points(value, measure)), _medians(*added(value, measure))
+    cells = []
+    for place, (count, *_) in enumerate(_moments(value, value.first)):
+        if count not in absolute:
+            cells.append(NOTHING)
+        elif measure.drifts and place:
+            cells.append(amount(change[count], measure.unit, sign=True))
+        else:
+            cells.append(amount(absolute[count], "" if exact else measure.unit))
+    line = growth(value, measure)
     if line is None:
         return (name, *cells, NOTHING, NOTHING)
     return (name, *cells, _each(line, measure.unit), f"R² {line.quality:.3f}")
+
+
+def _medians(counts: list[int], numbers: list[float]) -> dict[int, float]:
+    """The median of the numbers at each count."""
+    pairs = list(zip(counts, numbers, strict=True))
+    return {count: statistics.median(number for there, number in pairs if there == count) for count in counts}
 
 
 def _each(line: Line, unit: Unit) -> str:
@@ -161,6 +174,7 @@ def _each(line: Line, unit: Unit) -> str:
 
 _SMALLER: dict[Unit, tuple[int, Unit]] = {"s": (1000, "ms"), "MiB": (1024, "KiB")}
 
+NOISE_TITLE = "memory, round by round: the noise"
 NOISE_COLUMNS = ("round", "memory before", "with all of it", "change", "removed again", "change in use", "all there in")
 
 
@@ -198,23 +212,33 @@ def headline(value: Cost) -> str:
     return f"{title(value.plan)}, sent through {through}, {rounds} {where}"
 
 
-def document(value: Cost) -> Document:
+def loads(value: Cost) -> Document:
+    """What was seen at each load, and what each more takes."""
     measured = tuple(tuple(Cell(text) for text in row) for row in rows(value))
-    caption = "medians of the rounds; the last columns are a line fitted to all of them"
-    parts: list[Table | Note] = [Table(columns(value), measured, caption=caption, numbers=True)]
-    if len(value.rounds) > 1:
-        noise = tuple(tuple(Cell(text) for text in row) for row in noise_rows(value))
-        parts.append(Table(NOISE_COLUMNS, noise, caption="memory, round by round: the noise", numbers=True))
-    parts += [Note(text) for text in _notes(value)]
-    return Document(headline(value), tuple(parts))
+    said = "medians of the rounds (with a sign: what was added), and a line fitted to all of them"
+    return Document(headline(value), (Table(columns(value), measured, caption=said, numbers=True),))
 
 
-def _notes(value: Cost) -> tuple[str, ...]:
+def noise(value: Cost) -> Document:
+    """The memory round by round."""
+    return Document(NOISE_TITLE, (_noise_table(value), _whose_memory(value)))
+
+
+def _noise_table(value: Cost, caption: str = "") -> Table:
+    measured = tuple(tuple(Cell(text) for text in row) for row in noise_rows(value))
+    return Table(NOISE_COLUMNS, measured, caption=caption, numbers=True)
+
+
+def _whose_memory(value: Cost) -> Note:
     whose = "API server, etcd and controllers in one process" if value.whole else "the API server's process"
-    return (
-        f"Memory is that of {whose}; in use is what its last garbage collection found.",
-        "Cold is kubectl without its discovery cache, warm with it. Everything made is removed again.",
-    )
+    return Note(f"Memory is that of {whose}; in use is what its last garbage collection found.")
+
+
+def document(value: Cost) -> Document:
+    """All of it, for one look; the noise only of several rounds."""
+    again = (_noise_table(value, NOISE_TITLE),) if len(value.rounds) > 1 else ()
+    cold = Note("Cold is kubectl without its discovery cache, warm with it. Everything made is removed again.")
+    return Document(headline(value), (*loads(value).parts, *again, _whose_memory(value), cold))
 
 
 def _only(value: Cost, one: Round) -> Cost:

@@ -13,17 +13,7 @@ from labkit.show import cost as view
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["cost", "growth", "measurements", "memory_noise", "save"]
-
-
-def cost(value: Cost) -> pd.DataFrame:
-    """Measure by load (medians of the rounds), then what each more takes and how well that fits, as text with units."""
-    return _texts(view.columns(value), view.rows(value))
-
-
-def memory_noise(value: Cost) -> pd.DataFrame:
-    """One row a round, as text with units: the memory before, with all of it, once removed; seconds until all there."""
-    return _texts(view.NOISE_COLUMNS, view.noise_rows(value))
+__all__ = ["growth", "measurements", "save"]
 
 
 def measurements(value: Cost) -> pd.DataFrame:
@@ -54,12 +44,6 @@ def save(value: Cost, folder: Path) -> tuple[Path, ...]:
     for file, frame in zip(files, (measurements(value), growth(value)), strict=True):
         frame.to_csv(file, index=False)
     return files
-
-
-def _texts(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(rows, columns=list(columns)).set_index(columns[0])
 
 
 def _looks(number: int, one: Round) -> list[dict[str, Any]]:

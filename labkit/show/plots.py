@@ -55,8 +55,11 @@ def _panels(value: Cost) -> list[Panel]:
 
 def _wanted(value: Cost) -> tuple[Panel, ...]:
     kubectl = Panel(f"{view.kubectl(value.plan)}, ms", (Line("cold", "cold"), Line("warm", "warm")))
-    memory = Panel("server memory added, MiB", (Line("resident", "process"), Line("in_use", "in use")), change=True)
-    etcd = Panel("etcd, MiB", (Line("etcd_file", "file", KIB), Line("etcd_stored", "keys and values", KIB)))
+    memory = Panel(
+        "added to the server's memory, MiB", (Line("resident", "process"), Line("in_use", "in use")), change=True
+    )
+    stored = (Line("etcd_file", "file", KIB), Line("etcd_stored", "keys and values", KIB))
+    etcd = Panel("added to etcd, MiB", stored, change=True)
     if value.plan.varied == "objects":
         return (Panel("time to create them one by one, s", (Line("stored", "created"),)), kubectl, memory, etcd)
     return (

@@ -14,9 +14,10 @@ _DIGITS: dict[Unit, int] = {"": 0, "bytes": 0, "KiB": 0, "MiB": 0, "ms": 0, "s":
 _MOST_DIGITS = 5
 
 
-def amount(value: float, unit: Unit) -> str:
-    """ "412 MiB", of a number of that unit: as short as a column of many needs it."""
-    return f"{value:.{_DIGITS[unit]}f} {unit}".rstrip()
+def amount(value: float, unit: Unit, *, sign: bool = False) -> str:
+    """ "412 MiB", of a number of that unit, as short as a column of many needs it; with *sign* a rise has a plus."""
+    rounded = round(value, _DIGITS[unit]) + 0.0  # no "-0"
+    return f"{rounded:{'+' if sign else ''}.{_DIGITS[unit]}f} {unit}".rstrip()
 
 
 def seconds(value: float) -> str:

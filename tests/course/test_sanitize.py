@@ -27,6 +27,8 @@ SAME = [
     ("/home/a/.local/state/labkit/clusters/held-1-1/kubeconfig", "/x/clusters/lease-77/kubeconfig", "a state folder"),
     ("done in 6.4 s", "done in 11,0 s", "a duration"),
     ("took 120 ms", "took 8 ms", "a short duration"),
+    ("+14.2 ms", "-0.01 ms", "a change of a duration"),
+    ("<td>R² 0.998</td>", "<td>R² 0.071</td>", "how well a line fits"),
     ("server memory 333.7 MiB", "server memory 1 MiB", "an amount of memory"),
     ("<td>390.6 MiB</td>", "<td>12.0 MiB</td>", "an amount of memory in HTML"),
     ("<object at 0x7f1234>", "<object at 0x1>", "an address"),

@@ -13,31 +13,6 @@ from labkit.show import frames
 from .samples import COST, OBJECTS_COST
 
 
-def test_each_measure_stands_with_units_under_every_load_and_ends_with_its_growth() -> None:
-    frame = frames.cost(COST)
-    assert list(frame.columns) == ["0", "1", "10", "50", "each more", "fit"]
-    assert list(frame.loc["types (api-resources)"]) == ["72", "73", "82", "122", "+1.00", "R² 1.000"]
-    assert list(frame.loc["/apis, bytes"]) == ["3922", "4090", "4090", "4090", "–", "–"]
-    assert list(frame.loc["/apis, aggregated, bytes"])[-2:] == ["+235 bytes", "R² 1.000"]
-    assert list(frame.loc["all established in"])[:4] == ["–", "0.0 s", "0.2 s", "0.7 s"]
-    assert list(frame.loc["kubectl get namespaces, cold"])[1] == "70 ms"
-    assert list(frame.loc["memory of the process"])[:4] == ["418 MiB", "418 MiB", "415 MiB", "433 MiB"]
-    assert list(frame.loc["memory in use"])[-2:] == ["+1024 KiB", "R² 1.000"]
-
-
-def test_of_objects_there_is_no_load_before_the_first() -> None:
-    frame = frames.cost(OBJECTS_COST)
-    assert list(frame.columns) == ["0", "100", "1000", "each more", "fit"]
-    assert list(frame.loc["all objects created in"]) == ["0.0 s", "0.2 s", "2.0 s", "+2.00 ms", "R² 1.000"]
-    assert "kubectl get type-01, warm" in frame.index
-    assert "groups" not in frame.index
-
-
-def test_the_noise_has_a_row_a_round() -> None:
-    row = ["501.0 MiB", "459.3 MiB", "-41.7 MiB", "500.0 MiB", "+50.0 MiB", "0.5 s"]
-    assert list(frames.memory_noise(COST).loc["2"]) == row
-
-
 def test_everything_is_saved_as_numbers_that_can_be_read_back(tmp_path: Path) -> None:
     files = frames.save(COST, tmp_path)
     assert [file.name for file in files] == ["definitions.csv", "definitions-growth.csv"]

@@ -35,8 +35,8 @@ def test_every_round_s_points_are_drawn_over_the_number_of_definitions() -> None
         "kubectl get namespaces, ms",
         "discovery, KiB",
         "OpenAPI v3, MiB",
-        "server memory added, MiB",
-        "etcd, MiB",
+        "added to the server's memory, MiB",
+        "added to etcd, MiB",
     ]
     established = found["time to Established, s"].lines[0]
     assert list(established.get_xdata()) == [1, 10, 50, 1, 10, 50]
@@ -45,7 +45,7 @@ def test_every_round_s_points_are_drawn_over_the_number_of_definitions() -> None
 
 
 def test_memory_is_drawn_as_what_each_round_added() -> None:
-    axes = panels(COST)["server memory added, MiB"]
+    axes = panels(COST)["added to the server's memory, MiB"]
     added = axes.lines[0].get_ydata()
     assert list(added) == pytest.approx([0, 1.7, 15.7, 71.9, 0, -1, -21, -41.7], abs=0.1)
     assert labels(axes)[1] == "in use: 0 + 1.00·N, R² 1.000"
@@ -82,8 +82,8 @@ def test_what_a_cluster_does_not_tell_is_left_out() -> None:
         for one in COST.rounds
     )
     found = panels(replace(COST, rounds=rounds))
-    assert "etcd, MiB" not in found
-    assert [label.partition(":")[0] for label in labels(found["server memory added, MiB"])] == ["process"]
+    assert "added to etcd, MiB" not in found
+    assert [label.partition(":")[0] for label in labels(found["added to the server's memory, MiB"])] == ["process"]
 
 
 def test_the_figure_is_transparent_and_the_same_pixels_each_time() -> None:
