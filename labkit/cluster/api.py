@@ -152,18 +152,21 @@ class Api:
         return self._object(answer, "GET", path)
 
     def list(self, path: str, *, selector: str | None = None) -> list[dict[str, Any]]:
-        """All objects of a collection, page by page; empty when the type is not served. *selector* is one of labels."""
-        items: list[dict[str, Any]] = []
-        query = {"limit": str(_PAGE)} | ({"labelSelector": selector} if selector else {})
+        """All objects of a collection; empty when the type is not served. *selector* is one of labels."""
+        return [item for page in self.pages(path, selector=selector) for item in page.get("items") or ()]
+
+    def pages(self, path: str, *, limit: int = _PAGE, selector: str | None = None) -> Iterator[dict[str, Any]]:
+        """The lists that make up a collection, at most *limit* objects each; none when the type is not served."""
+        query = {"limit": str(limit)} | ({"labelSelector": selector} if selector else {})
         while True:
             answer = self.settled("GET", f"{path}?{urlencode(query)}")
             if answer.code == 404:
-                return items
+                return
             page = self._object(answer, "GET", path)
-            items += page.get("items") or []
+            yield page
             onward = page["metadata"].get("continue")
             if not onward:
-                return items
+                return
             query = query | {"continue": onward}
 
     def post(self, path: str, body: Mapping[str, Any], *, manager: str = "labkit") -> dict[str, Any]:

@@ -19,11 +19,13 @@ from labkit.errors import ClusterGone
 __all__ = [
     "BASIC_CONTROLLERS",
     "KUBERNETES_VERSION",
+    "WHOLE",
     "Cluster",
     "ClusterInfo",
     "Encoding",
     "KeyValue",
     "Owner",
+    "Page",
     "Progress",
     "ReadsEtcd",
     "silent",
@@ -157,15 +159,27 @@ class KeyValue:
         return decoded if isinstance(decoded, dict) else None
 
 
+@dataclass(frozen=True)
+class Page:
+    """A part of the keys with a prefix: at most *limit* (0: all) of those behind the key *after* ("": of all)."""
+
+    limit: int = 0
+    after: str = ""
+
+
+WHOLE = Page()
+
+
 @runtime_checkable
 class ReadsEtcd(Protocol):
     """A cluster whose etcd can be read (never written)."""
 
     def etcd_range(
-        self, key: str, *, prefix: bool = False, keys_only: bool = False, revision: int = 0
+        self, key: str, *, prefix: bool = False, keys_only: bool = False, revision: int = 0, page: Page = WHOLE
     ) -> tuple[KeyValue, ...]:
         """The key, or all keys with this prefix, in key order. Values are empty with *keys_only*.
 
         As they are now, or as they were at an earlier *revision*. Raises CommandError when etcd no longer has that one
-        (kube-apiserver lets it forget what is older than about five minutes).
+        (kube-apiserver lets it forget what is older than about five minutes). With *prefix* a *page* of them may be
+        asked for.
         """

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from labkit.cluster import places, process, system, tools
 from labkit.cluster.api import Api
-from labkit.cluster.base import ClusterInfo, KeyValue, Owner, Progress, silent
+from labkit.cluster.base import WHOLE, ClusterInfo, KeyValue, Owner, Page, Progress, silent
 from labkit.cluster.process import ControlPlane, Ready
 from labkit.errors import ClusterBusy, ClusterGone, WaitTimeout
 from labkit.waiting import Seen, wait_for
@@ -145,12 +145,13 @@ class EmbeddedCluster:
         return ClusterGone("the embedded control plane died", evidence="\n".join(lines), next_act=self._again())
 
     def etcd_range(
-        self, key: str, *, prefix: bool = False, keys_only: bool = False, revision: int = 0
+        self, key: str, *, prefix: bool = False, keys_only: bool = False, revision: int = 0, page: Page = WHOLE
     ) -> tuple[KeyValue, ...]:
         from labkit.cluster.etcd import range_by_gateway
 
         try:
-            return range_by_gateway(self._running().etcd, key, prefix=prefix, keys_only=keys_only, revision=revision)
+            access = self._running().etcd
+            return range_by_gateway(access, key, prefix=prefix, keys_only=keys_only, revision=revision, page=page)
         except ClusterGone as unanswered:
             raise self.gone() or unanswered from unanswered
 

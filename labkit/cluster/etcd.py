@@ -11,11 +11,11 @@ from __future__ import annotations
 import base64
 import json
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from labkit.cluster.base import Cluster, KeyValue, ReadsEtcd
+from labkit.cluster.base import WHOLE, Cluster, KeyValue, Page, ReadsEtcd
 from labkit.errors import CapabilityMissing, ClusterGone, CommandError
 
 if TYPE_CHECKING:
@@ -58,10 +58,25 @@ class Etcd:
 
         Raises CapabilityMissing where etcd cannot be read, CommandError where it has forgotten that revision.
         """
+        kvs = self._readable().etcd_range(key, prefix=prefix, keys_only=keys_only, revision=revision)
+        return EtcdResult(key, prefix, keys_only, kvs)
+
+    def pages(self, prefix: str, *, limit: int, keys_only: bool = False) -> Iterator[tuple[KeyValue, ...]]:
+        """All keys that begin with *prefix*, at most *limit* at a time, each page as it is when it is asked for.
+
+        What is written meanwhile behind the page may be in a later one; no key comes twice. Raises as ``get`` does.
+        """
+        readable, page = self._readable(), Page(limit)
+        while kvs := readable.etcd_range(prefix, prefix=True, keys_only=keys_only, page=page):
+            yield kvs
+            if len(kvs) < limit:
+                return
+            page = Page(limit, after=kvs[-1].key)
+
+    def _readable(self) -> ReadsEtcd:
         if not isinstance(self._cluster, ReadsEtcd):
             raise unreadable("this kind of cluster offers no way to it")
-        kvs = self._cluster.etcd_range(key, prefix=prefix, keys_only=keys_only, revision=revision)
-        return EtcdResult(key, prefix, keys_only, kvs)
+        return self._cluster
 
 
 def unreadable(evidence: str) -> CapabilityMissing:
@@ -94,16 +109,19 @@ def range_end(prefix: bytes) -> bytes:
     return kept[:-1] + bytes([kept[-1] + 1]) if kept else b"\0"
 
 
-def range_by_gateway(
-    access: EtcdAccess, key: str, *, prefix: bool, keys_only: bool, revision: int = 0
+def range_by_gateway(  # noqa: PLR0913  (a range has these parts)
+    access: EtcdAccess, key: str, *, prefix: bool, keys_only: bool, revision: int = 0, page: Page = WHOLE
 ) -> tuple[KeyValue, ...]:
     """Read through etcd's HTTP gateway with the client certificate. Raises ClusterGone when nobody answers."""
     import urllib3
 
-    raw = key.encode("utf-8", "surrogateescape") or b"\0"
-    body: dict[str, Any] = {"key": base64.b64encode(raw).decode()}
+    raw = key.encode("utf-8", "surrogateescape")
+    first = page.after.encode("utf-8", "surrogateescape") or raw or b"\0"
+    body: dict[str, Any] = {"key": base64.b64encode(first).decode()}
     if prefix:
-        body["range_end"] = base64.b64encode(range_end(raw if key else b"")).decode()
+        body["range_end"] = base64.b64encode(range_end(raw)).decode()
+    if page.limit:
+        body["limit"] = _asked(page)
     if keys_only:
         body["keys_only"] = True
     if revision:
@@ -121,7 +139,7 @@ def range_by_gateway(
         raise CommandError(
             "etcd refused to read", evidence=f"HTTP {answer.status}: {text[:300].decode('utf-8', 'replace')}"
         )
-    return parse_range(json.loads(text))
+    return _cut(parse_range(json.loads(text)), page)
 
 
 @dataclass(frozen=True)
@@ -160,8 +178,8 @@ def _flags(container: Mapping[str, Any]) -> dict[str, str]:
     return {name: value for name, found, value in (word.partition("=") for word in words) if found}
 
 
-def range_by_pod(
-    cluster: Cluster, key: str, *, prefix: bool, keys_only: bool, revision: int = 0
+def range_by_pod(  # noqa: PLR0913  (a range has these parts)
+    cluster: Cluster, key: str, *, prefix: bool, keys_only: bool, revision: int = 0, page: Page = WHOLE
 ) -> tuple[KeyValue, ...]:
     """Read by ``kubectl exec`` of etcdctl in the etcd Pod. Raises CapabilityMissing when there is no such Pod."""
     from labkit.cluster.kubectl import Kubectl, diagnose
@@ -170,8 +188,12 @@ def range_by_pod(
     if pod is None:
         raise unreadable("no Pod labelled component=etcd in kube-system")
     argv = ["exec", "-n", pod.namespace, pod.name, "--", "etcdctl"]
-    argv += [f"--cacert={pod.ca}", f"--cert={pod.cert}", f"--key={pod.key}", "get", key, "-w", "json"]
-    argv += ["--prefix"] if prefix else []
+    argv += [f"--cacert={pod.ca}", f"--cert={pod.cert}", f"--key={pod.key}", "get"]
+    if page.after:
+        argv += [page.after, range_end(key.encode()).decode(), "-w", "json"]
+    else:
+        argv += [key, "-w", "json", *(["--prefix"] if prefix else ())]
+    argv += [f"--limit={_asked(page)}"] if page.limit else []
     argv += ["--keys-only"] if keys_only else []
     argv += [f"--rev={revision}"] if revision else []
     result = Kubectl(cluster).run(argv)
@@ -179,4 +201,17 @@ def range_by_pod(
         raise CommandError("etcd no longer has that revision", evidence=result.text.strip()[-300:])
     if not result.ok:
         raise diagnose(result, cluster) or unreadable(result.text.strip()[-300:])
-    return parse_range(result.json)
+    return _cut(parse_range(result.json), page)
+
+
+def _asked(page: Page) -> int:
+    """A page is asked for from the last key of the one before: the one behind it ends in a zero byte, which no command
+    line can hold.
+    """
+    return page.limit + bool(page.after)
+
+
+def _cut(kvs: tuple[KeyValue, ...], page: Page) -> tuple[KeyValue, ...]:
+    """Without the key that the page comes after; that may have been deleted meanwhile."""
+    kept = tuple(kv for kv in kvs if kv.key != page.after)
+    return kept[: page.limit] if page.limit else kept

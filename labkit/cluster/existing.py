@@ -15,7 +15,7 @@ import yaml
 
 from labkit.cluster import places
 from labkit.cluster.api import Api
-from labkit.cluster.base import ClusterInfo, KeyValue, Progress, silent
+from labkit.cluster.base import WHOLE, ClusterInfo, KeyValue, Page, Progress, silent
 from labkit.errors import ClusterChoiceError, ClusterGone, ClusterStartError
 
 __all__ = ["ExistingCluster", "contexts"]
@@ -97,11 +97,11 @@ class ExistingCluster:
         return None
 
     def etcd_range(
-        self, key: str, *, prefix: bool = False, keys_only: bool = False, revision: int = 0
+        self, key: str, *, prefix: bool = False, keys_only: bool = False, revision: int = 0, page: Page = WHOLE
     ) -> tuple[KeyValue, ...]:
         from labkit.cluster.etcd import range_by_pod
 
-        return range_by_pod(self, key, prefix=prefix, keys_only=keys_only, revision=revision)
+        return range_by_pod(self, key, prefix=prefix, keys_only=keys_only, revision=revision, page=page)
 
 
 def contexts(path: Path) -> tuple[tuple[str, ...], str | None]:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from labkit.cluster import places, system
-from labkit.cluster.base import KUBERNETES_VERSION, ClusterInfo, KeyValue, Progress, silent
+from labkit.cluster.base import KUBERNETES_VERSION, WHOLE, ClusterInfo, KeyValue, Page, Progress, silent
 from labkit.errors import (
     ClaimRefused,
     ClusterGone,
@@ -203,11 +203,11 @@ class MinikubeCluster:
         return None if status.runs else self._not_running(status)
 
     def etcd_range(
-        self, key: str, *, prefix: bool = False, keys_only: bool = False, revision: int = 0
+        self, key: str, *, prefix: bool = False, keys_only: bool = False, revision: int = 0, page: Page = WHOLE
     ) -> tuple[KeyValue, ...]:
         from labkit.cluster.etcd import range_by_pod
 
-        return range_by_pod(self, key, prefix=prefix, keys_only=keys_only, revision=revision)
+        return range_by_pod(self, key, prefix=prefix, keys_only=keys_only, revision=revision, page=page)
 
     def _start_command(self) -> str:
         return f"labkit start --cluster minikube:{self._profile}"

@@ -185,6 +185,20 @@ def test_etcd_lists_a_prefix_in_key_order(backend: Cluster) -> None:
     assert Etcd(backend).get("/registry/nothing/here").kvs == ()
 
 
+def test_etcd_lists_a_prefix_page_by_page(backend: Cluster) -> None:
+    if "etcd" not in backend.info().capabilities:
+        assert any("etcd" in words for words in backend.info().lacks)
+        return
+    etcd, prefix = Etcd(backend), "/registry/namespaces/"
+    whole = etcd.get(prefix, prefix=True).kvs
+    pages = tuple(etcd.pages(prefix, limit=2))
+    assert len(whole) > 2
+    assert tuple(kv for page in pages for kv in page) == whole
+    assert [len(page) for page in pages[:-1]] == [2] * (len(pages) - 1)
+    assert not any(etcd.pages("/registry/nothing/", limit=2))
+    assert [[kv.value for kv in page] for page in etcd.pages(f"{prefix}default", limit=2, keys_only=True)] == [[b""]]
+
+
 def test_etcd_remembers_an_earlier_revision(backend: Cluster) -> None:
     if "etcd" not in backend.info().capabilities:
         assert any("etcd" in words for words in backend.info().lacks)

@@ -15,6 +15,7 @@ from pathlib import Path
 import yaml
 
 from labkit.cluster import KeyValue, process
+from labkit.cluster.base import Page
 from labkit.cluster.etcd import range_by_gateway
 from labkit.errors import CommandError
 
@@ -22,7 +23,10 @@ CERTS = "/var/lib/minikube/certs/etcd"
 
 
 def etcdctl(words: list[str]) -> int:
-    """``etcdctl … get KEY -w json [--prefix] [--keys-only] [--rev=N]``, in etcdctl's own form: numbers are numbers."""
+    """``etcdctl … get KEY [END] -w json [--prefix] [--limit=N] [--keys-only] [--rev=N]``, in etcdctl's own form.
+
+    There numbers are numbers.
+    """
     wanted = {f"--cacert={CERTS}/ca.crt", f"--cert={CERTS}/server.crt", f"--key={CERTS}/server.key"}
     if not wanted | {"get", "-w", "json"} <= set(words):
         print(f"stand-in for etcdctl: unexpected command line {words}", file=sys.stderr)
@@ -33,16 +37,23 @@ def etcdctl(words: list[str]) -> int:
         print("stand-in for etcdctl: connection refused", file=sys.stderr)
         return 1
     print("stand-in for minikube: kubectl exec … etcdctl is answered by the embedded etcd", file=sys.stderr)
-    key = words[words.index("get") + 1]
+    key, end = words[words.index("get") + 1 :][:2]
     prefix, keys_only = "--prefix" in words, "--keys-only" in words
-    revision = next((int(word.removeprefix("--rev=")) for word in words if word.startswith("--rev=")), 0)
+    revision, limit = _number(words, "--rev="), _number(words, "--limit=")
+    page = Page(limit)
+    if not end.startswith("-"):  # all from KEY on that come before END, which ends a prefix
+        prefix, page, key = True, Page(limit - 1, after=key), end[:-1] + chr(ord(end[-1]) - 1)
     try:
-        kvs = range_by_gateway(record.etcd, key, prefix=prefix, keys_only=keys_only, revision=revision)
+        kvs = range_by_gateway(record.etcd, key, prefix=prefix, keys_only=keys_only, revision=revision, page=page)
     except CommandError as refused:
         print(f"Error: {refused.evidence}", file=sys.stderr)
         return 1
     print(json.dumps({"header": {"revision": 1}, "kvs": [as_etcdctl(kv) for kv in kvs], "count": len(kvs)}))
     return 0
+
+
+def _number(words: list[str], option: str) -> int:
+    return next((int(word.removeprefix(option)) for word in words if word.startswith(option)), 0)
 
 
 def as_etcdctl(kv: KeyValue) -> dict[str, object]:
