@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -8,7 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/rest"
 
 	"labkit.example/controlplane/internal/handler"
 )
@@ -110,5 +114,86 @@ func TestUnknownFieldsOfADefinitionFollowFieldValidation(t *testing.T) {
 	}
 	if d, err = Create(text, metav1.FieldValidationIgnore); err != nil || len(d.Warnings()) > 0 {
 		t.Errorf("Ignore: %v, %v", d, err)
+	}
+}
+
+// upstream gives what the server's own strategy says.
+func upstream(t *testing.T, text, old string) (lines, warnings []string) {
+	t.Helper()
+	crd, _, err := decode(text, metav1.FieldValidationIgnore)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var warned handler.Warnings
+	ctx := warned.In(genericapirequest.WithNamespace(context.Background(), ""))
+	own := customresourcedefinition.NewStrategy(scheme)
+	if old == "" {
+		rest.FillObjectMetaSystemFields(crd)
+		err = rest.BeforeCreate(own, ctx, crd)
+	} else {
+		live, liveErr := Live(old)
+		if liveErr != nil {
+			t.Fatal(liveErr)
+		}
+		crd.ResourceVersion = live.ResourceVersion
+		err = rest.BeforeUpdate(own, ctx, crd, live)
+	}
+	if err != nil {
+		lines = handler.Refuse(err).Lines
+	}
+	return lines, warned.Texts()
+}
+
+func TestTheStrategyIsTheServersOwn(t *testing.T) {
+	odd := strings.Replace(file(t, "02-colis-schema.yaml"), "                version:\n", "                f: {type: string, format: strange}\n"+
+		"                l: {type: array, x-kubernetes-list-type: set, items: {type: array, items: {type: string}, x-kubernetes-list-type: atomic}}\n"+
+		"                version:\n", 1)
+	texts := []string{"", odd}
+	for _, name := range []string{"01-colis-minimal", "02-colis-schema", "03-a-default-vide", "04-colis-complet", "05-colis-v1", "06-colis-v1-seul"} {
+		texts = append(texts, file(t, name+".yaml"))
+	}
+	warned := 0
+	for _, old := range texts {
+		for _, text := range texts[1:] {
+			var d *Definition
+			var err error
+			if old == "" {
+				d, err = Create(text, metav1.FieldValidationIgnore)
+			} else {
+				d, err = Update(text, old, metav1.FieldValidationIgnore)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantLines, wantWarnings := upstream(t, text, old)
+			if !slices.Equal(lines(t, d), wantLines) || !slices.Equal(d.Warnings(), wantWarnings) {
+				t.Errorf("got %q, %q\nwant %q, %q", lines(t, d), d.Warnings(), wantLines, wantWarnings)
+			}
+			warned += len(wantWarnings)
+		}
+	}
+	if warned == 0 {
+		t.Error("nothing was warned of")
+	}
+}
+
+func TestACacheForgetsTheOldest(t *testing.T) {
+	c := NewCache(2)
+	get := func(name string) *Definition {
+		d, err := c.Get(file(t, name), nil, metav1.FieldValidationStrict)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	first := get("01-colis-minimal.yaml")
+	get("02-colis-schema.yaml")
+	if get("01-colis-minimal.yaml") != first {
+		t.Error("it was made twice")
+	}
+	get("04-colis-complet.yaml")
+	get("05-colis-v1.yaml")
+	if get("01-colis-minimal.yaml") == first {
+		t.Error("it was kept beyond the size")
 	}
 }

@@ -25,11 +25,15 @@ func One(text string) (Document, error) {
 		return Document{Data: trimmed}, nil
 	}
 	var found [][]byte
+	parts := 0
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader([]byte(text))))
 	for {
 		part, err := reader.Read()
 		if !isEmpty(part) {
 			found = append(found, part)
+		}
+		if len(part) > 0 {
+			parts++
 		}
 		if errors.Is(err, io.EOF) {
 			break
@@ -42,6 +46,9 @@ func One(text string) (Document, error) {
 	case 0:
 		return Document{}, errors.New("the text holds no document")
 	case 1:
+		if parts == 1 {
+			return Document{Data: []byte(text), YAML: true}, nil // byte for byte: the server's errors may show it
+		}
 		return Document{Data: found[0], YAML: true}, nil
 	}
 	return Document{}, fmt.Errorf("the text holds %d documents, one is wanted", len(found))

@@ -44,6 +44,9 @@ type path struct {
 	// what ratcheting forgave
 	forgivenRules []string
 
+	// brief leaves out what only a reader of all stages wants: the object after each, but for the one before defaulting, and
+	// the rules of an object that meets them all
+	brief bool
 	// invented metadata, which the server sets and nobody can foresee, is not shown
 	invented map[string]bool
 	warnings handler.Warnings
@@ -212,7 +215,7 @@ func (p *path) without(name string) bool { return slices.Contains(p.Without, nam
 // reach notes a stage, and the object after it if that has changed.
 func (p *path) reach(name string, u *unstructured.Unstructured, facts any) {
 	stage := Stage{Name: name, Title: about[name][0], Source: about[name][1], Facts: facts}
-	if u != nil {
+	if u != nil && (!p.brief || name == pruning || name == readPruning) {
 		if object := p.show(u); !reflect.DeepEqual(object, p.shown) {
 			stage.Object, p.shown = object, object
 		}
@@ -241,16 +244,46 @@ func (p *path) result() *Result {
 	return &r
 }
 
-// identify refuses to go on with an object of which no request to this definition can be made.
+// maxDepth is how deep an object may be nested that answers show: readers of JSON in other languages go no deeper than about a
+// thousand. The server takes objects of up to 10,000 levels.
+const maxDepth = 500
+
+// identify refuses to go on with an object of which no request to this definition can be made, or that no answer can show.
 func (p *path) identify(kind string, u *unstructured.Unstructured) error {
 	gvk := u.GroupVersionKind()
 	switch {
+	case depth(u.Object) > maxDepth:
+		return bad(kind, "the object is nested more than %d levels deep, which is more than can be shown", maxDepth)
 	case u.GetAPIVersion() == "":
 		return bad(kind, "the object has no apiVersion")
 	case gvk.GroupKind() != p.serving.Kind:
 		return bad(kind, "the object is a %s of %s, the definition is of %s in the group %s", u.GetKind(), u.GetAPIVersion(), p.serving.Kind.Kind, p.serving.Kind.Group)
 	}
 	return nil
+}
+
+// depth counts the levels of lists and maps, until they are too many.
+func depth(value any) int {
+	deepest := 0
+	var measure func(value any, level int)
+	measure = func(value any, level int) {
+		deepest = max(deepest, level)
+		if level > maxDepth {
+			return
+		}
+		switch value := value.(type) {
+		case map[string]any:
+			for _, each := range value {
+				measure(each, level+1)
+			}
+		case []any:
+			for _, each := range value {
+				measure(each, level+1)
+			}
+		}
+	}
+	measure(value, 0)
+	return deepest
 }
 
 // served gives a version that requests can be made for.

@@ -3,6 +3,7 @@ package trace
 import (
 	"errors"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -50,28 +51,37 @@ func (p *path) convertStored() error {
 	return nil
 }
 
-// setStored takes the text of what lies in etcd.
+// setStored takes the text of what lies in etcd, in a version that the definition has.
 func (p *path) setStored(kind string) error {
-	data, err := p.doc.JSON()
+	u, err := p.identifyStored(kind)
 	if err != nil {
-		return &InputError{Kind: kind, Err: err}
-	}
-	u, err := decodeStored(data)
-	if err != nil {
-		return &InputError{Kind: kind, Err: err}
-	}
-	if err := p.identify(kind, u); err != nil {
 		return err
-	}
-	if u.GetName() == "" {
-		return bad(kind, "the object has no metadata.name, so it cannot lie in etcd")
 	}
 	if name := u.GroupVersionKind().Version; p.serving.Structural[name] == nil {
 		_, err = p.served(kind, name)
 		return err
 	}
-	p.etcd = data
 	return nil
+}
+
+// identifyStored takes the text of what lies in etcd, in any version.
+func (p *path) identifyStored(kind string) (*unstructured.Unstructured, error) {
+	data, err := p.doc.JSON()
+	if err != nil {
+		return nil, &InputError{Kind: kind, Err: err}
+	}
+	u, err := decodeStored(data)
+	if err != nil {
+		return nil, &InputError{Kind: kind, Err: err}
+	}
+	if err := p.identify(kind, u); err != nil {
+		return nil, err
+	}
+	if u.GetName() == "" {
+		return nil, bad(kind, "the object has no metadata.name, so it cannot lie in etcd")
+	}
+	p.etcd = data
+	return u, nil
 }
 
 // readOld reads the old object as the server reads it before an update, in the version of the request.

@@ -47,10 +47,10 @@ func (p *path) decode() error {
 		p.strictErrs = strict.Errors()
 	}
 	p.object, p.gvk = u, gvk
-	p.reach(decoding, u, facts)
 	if err := p.identify("object", u); err != nil {
 		return err
 	}
+	p.reach(decoding, u, facts)
 	if p.version, err = p.served("object", gvk.Version); err != nil {
 		return err
 	}
@@ -260,7 +260,7 @@ func (p *path) runRules() error {
 	if p.old != nil {
 		old = p.old.Object
 	}
-	walk := ruleWalk{ctx: p.ctx, budget: celconfig.RuntimeCELCostBudget}
+	walk, told := ruleWalk{ctx: p.ctx, budget: celconfig.RuntimeCELCostBudget}, !p.brief
 	if err := blocking(p.errs); err != nil {
 		p.errs = append(p.errs, err)
 		walk.skip = schemaErrors
@@ -271,10 +271,13 @@ func (p *path) runRules() error {
 		p.errs = append(p.errs, errs...)
 		p.warnings.Add(forgiven...)
 		p.forgivenRules = forgiven
+		told = told || len(errs)+len(forgiven) > 0
 		facts.Cost = celconfig.RuntimeCELCostBudget - max(left, 0)
 	}
-	walk.visit(rulesOf(p.version), nil, p.object.Object, old, correlation{current: p.correlate()})
-	facts.Rules = append(facts.Rules, walk.results...)
+	if told {
+		walk.visit(rulesOf(p.version), nil, p.object.Object, old, correlation{current: p.correlate()})
+		facts.Rules = append(facts.Rules, walk.results...)
+	}
 	p.reach(celRules, nil, facts)
 	return nil
 }
@@ -299,8 +302,10 @@ func (p *path) judge() error {
 		return apierrors.NewInvalid(p.serving.Kind, p.object.GetName(), p.errs)
 	}
 	p.warnings.Add(p.strategy().warnings(p.object, p.old)...)
-	if p.Operation == Create && p.object.GetResourceVersion() != "" {
-		return storage.ErrResourceVersionSetOnCreate
+	if p.Operation == Create { // staging/src/k8s.io/apiserver/pkg/storage/etcd3/store.go: Create
+		if version, err := (storage.APIObjectVersioner{}).ObjectResourceVersion(p.object); err == nil && version != 0 {
+			return storage.ErrResourceVersionSetOnCreate
+		}
 	}
 	return nil
 }
@@ -325,8 +330,13 @@ func (p *path) convert() error {
 	return nil
 }
 
-// maxStored is the largest request that etcd takes. go.etcd.io/etcd/server/v3/embed/config.go: DefaultMaxRequestBytes
-const maxStored = 3 * 1024 * 1024 / 2
+// The largest request that etcd takes, and the largest message that its client sends. Both count a little more than the object,
+// such as its key. go.etcd.io/etcd: server/v3/embed/config.go: DefaultMaxRequestBytes; client/v3/options.go:
+// defaultMaxCallSendMsgSize
+const (
+	maxStored = 3 * 1024 * 1024 / 2
+	maxSent   = 2 * 1024 * 1024
+)
 
 func (p *path) store() error {
 	stored := p.object.DeepCopy()
@@ -337,7 +347,10 @@ func (p *path) store() error {
 	if err != nil {
 		return err
 	}
-	if len(data) > maxStored {
+	switch {
+	case len(data) > maxSent:
+		return fmt.Errorf("rpc error: code = ResourceExhausted desc = trying to send message larger than max (%d vs. %d)", len(data), maxSent)
+	case len(data) > maxStored:
 		return errors.New("etcdserver: request is too large")
 	}
 	p.etcd = data
