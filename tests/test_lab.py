@@ -138,6 +138,43 @@ def test_observations_show_themselves(run: Run) -> None:
     assert "no object named 'x'" in run('lab.pruned_and_defaulted("crd/objects/mauvais.yaml", "x")')
 
 
+def test_a_trace_takes_definition_and_old_object_from_the_cluster_unless_they_are_given(run: Run) -> None:
+    told = run('lab.trace("crd/objects/principal.yaml")')
+    assert told.startswith("Colis principal in ch54, v1alpha1, sent in place of what is stored: accepted\n")
+    assert run('lab.trace("crd/objects/principal.yaml", as_new=True).operation') == "'create'"
+    assert run('lab.trace("crd/objects/mini.yaml").operation') == "'create'"
+    given = (
+        'lab.trace(lab.load("crd/objects/mini.yaml"), lab.load("crd/04-colis-complet.yaml"), "crd/objects/mini.yaml")'
+    )
+    assert "3 passed; cost 21" in run(given)
+    assert run("%kubectl -n ch54 get colis -o name") == "colis.cours.example.com/principal", "nothing was sent"
+
+
+def test_a_trace_of_a_definition_that_the_cluster_does_not_have(run: Run) -> None:
+    other = "crd = lab.load('crd/02-colis-schema.yaml'); crd['spec']['names']['kind'] = 'Lettre'\nobj = "
+    other += "lab.load('crd/objects/mini.yaml') | {'kind': 'Lettre'}\n"
+    assert run(other + "lab.trace(obj, crd).verdict") == "'accepted'"
+    assert run("lab.trace(obj)").startswith("ApiError: no definition of Lettre in cours.example.com: ")
+
+
+def test_a_traced_read_begins_with_the_bytes_in_etcd(run: Run) -> None:
+    told = run('lab.trace_read("colis", "principal")')
+    assert told.startswith("Colis principal in ch54, v1alpha1, read from etcd\n") and "spec.base.classe" not in told
+    later = 'lab.trace_read("colis", "principal", version="v1", crd="crd/05-colis-v1.yaml").read'
+    assert run(f"{later}['apiVersion'], 'web' in {later}['spec']") == "('cours.example.com/v1', False)"
+    assert run('lab.trace_read("colis", "nobody")').startswith("ApiError: no colis nobody in namespace ch54: etcd has")
+    assert run('lab.trace("crd/none.yaml")').startswith("BadDocument: crd/none.yaml: cannot be read: No such file")
+
+
+def test_a_trace_is_a_widget_with_html_and_a_text_twin_and_only_then_loads_widgets(run: Run) -> None:
+    assert run("import sys; 'ipywidgets' in sys.modules") == "False"
+    shown = run(
+        'from IPython import get_ipython\ntraced = lab.trace("crd/objects/mini.yaml")\n'
+        "sorted(get_ipython().display_formatter.format(traced)[0])"
+    )
+    assert shown == "['application/vnd.jupyter.widget-view+json', 'text/html', 'text/plain']"
+
+
 def test_the_discovery_cache_is_forgotten_on_purpose(run: Run, cluster: EmbeddedCluster) -> None:
     run("%kubectl get colis -A")
     assert (cluster.cache_dir / "discovery").is_dir()

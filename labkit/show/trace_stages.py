@@ -64,9 +64,10 @@ def stations(value: Trace) -> tuple[Station, ...]:
     for number, (stage, before, after) in enumerate(value.steps, start=1):
         summary, rows = told(stage)
         rows = tuple(_with_value(row, before, after) for row in rows)
-        refused_here = value.verdict == "refused" and number == len(value.stages)
-        mark: Mark = "bad" if refused_here or any(row.mark == "bad" for row in rows) else ""
+        mark: Mark = "bad" if any(row.mark == "bad" for row in rows) else ""
         found.append(Station(number, stage, summary, rows, ABSENT if before is None else before, after, mark))
+    if value.verdict == "refused" and found and not any(one.mark for one in found):
+        found[-1] = replace(found[-1], mark="bad")
     return tuple(found)
 
 
