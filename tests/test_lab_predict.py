@@ -1,0 +1,62 @@
+"""``lab.predict``: asked with an outcome it scores, asked without one it is a question with a form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from labkit.cluster import Api
+from labkit.cluster.embedded import EmbeddedCluster
+from labkit.errors import ManifestError
+from labkit.lab import Lab
+from labkit.observe.prediction import Prediction, PredictionError, Question, Score
+
+from .course.building import REPOSITORY
+from .observe.conftest import Stage
+
+
+@pytest.fixture(scope="module")
+def lab(cluster: EmbeddedCluster) -> Iterator[Lab]:
+    with Api(cluster) as api:
+        stage = Stage(cluster, api)
+        stage.clear()
+        stage.apply("04-colis-complet.yaml")
+    yield Lab(cluster, cluster.info(), REPOSITORY)
+
+
+def test_an_outcome_is_scored_against_the_server(lab: Lab) -> None:
+    score = lab.predict("crd/objects/invalide.yaml", outcome="refused", field="spec.worker.max", rule="maximum")
+    assert isinstance(score, Score)
+    assert score.right
+    assert score.verdict.unchecked
+
+
+def test_validate_is_kubectls(lab: Lab) -> None:
+    wrong = lab.load("crd/objects/mini.yaml")
+    wrong["spec"]["wroker"] = {}
+    marks = {
+        validate: lab.predict(wrong, "refused", validate=validate).mark("outcome")  # type: ignore[union-attr]
+        for validate in ("strict", True, "warn", False)
+    }
+    assert marks == {"strict": "right", True: "right", "warn": "wrong", False: "wrong"}
+    with pytest.raises(ManifestError, match="validate='soft' is not known"):
+        lab.predict(wrong, "refused", validate="soft")
+
+
+def test_without_an_outcome_it_is_a_question_about_the_object_as_it_was_then(lab: Lab) -> None:
+    obj = lab.load("crd/objects/mini.yaml")
+    question = lab.predict(obj)
+    assert isinstance(question, Question)
+    assert (question.kind, question.name, question.checking) == ("Colis", "mini", "strict")
+    assert "spec.worker.max" in question.choices.fields
+    obj["spec"]["version"] = 3
+    assert question.answer(Prediction.of("completed", "spec.worker")).right
+
+
+def test_what_cannot_be_scored_is_said_before_anything_is_asked(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lab, "cluster", None)
+    with pytest.raises(PredictionError, match="outcome 'perhaps' is not known"):
+        lab.predict("crd/objects/mini.yaml", "perhaps")
+    with pytest.raises(ManifestError, match="cannot be read"):
+        lab.predict("crd/objects/none.yaml", "refused")
