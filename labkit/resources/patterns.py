@@ -277,8 +277,9 @@ class _Parser:
     def _unicode_class(self) -> Ranges:
         match = re.compile(r"\\[pP](?:\{\^?([A-Za-z_]+)\}|([A-Za-z]))").match(self.text, self.at)
         if not match:
-            end = self.text.find("}", self.at) + 1 if self.text.startswith("{", self.at + 2) else 0
-            raise self.fail("invalid character class range", self.text[self.at : end or self.at + 3])
+            braces = self.text.startswith("{", self.at + 2)
+            end = (self.text.find("}", self.at) + 1 or len(self.text)) if braces else self.at + 3
+            raise self.fail("invalid character class range", self.text[self.at : end])
         self.at = match.end()
         self.unknown = self.unknown or f"the Unicode class {match[0]} depends on the server's Unicode version"
         return ((0, _MAX_RUNE),)

@@ -68,19 +68,23 @@ class ClassState:
     @property
     def fields(self) -> dict[str, Field[Any, Any]]:
         """All fields by JSON key: the bases' first, then in the order of declaration; the nearest declaration wins."""
-        if self._fields is None:
-            merged: dict[str, Field[Any, Any]] = {}
-            for base in reversed(self.cls.__mro__):
-                state = base.__dict__.get("__labkit__")
-                if isinstance(state, ClassState):
-                    merged.update(state.own)
-            self._fields = merged
-            self.table: dict[str, Field[Any, Any]] = {**self.envelope, **merged}
-            self.required = tuple(key for key, field in merged.items() if field.enforced)
-            self.dumps = _Dumps({key: field.dump for key, field in self.table.items()})
-            self.coerces = _Coerces(self.table, self.undeclared)
-            self.aliases = {field.attribute: key for key, field in merged.items() if field.attribute != key}
-        return self._fields
+        fields = self._fields
+        return self._merged() if fields is None else fields
+
+    def _merged(self) -> dict[str, Field[Any, Any]]:
+        """Make the tables. Threads that meet a new class may do it at once: all make the same, and *_fields* last."""
+        merged: dict[str, Field[Any, Any]] = {}
+        for base in reversed(self.cls.__mro__):
+            state = base.__dict__.get("__labkit__")
+            if isinstance(state, ClassState):
+                merged.update(state.own)
+        self.table: dict[str, Field[Any, Any]] = {**self.envelope, **merged}
+        self.required = tuple(key for key, field in merged.items() if field.enforced)
+        self.dumps = _Dumps({key: field.dump for key, field in self.table.items()})
+        self.coerces = _Coerces(self.table, self.undeclared)
+        self.aliases = {field.attribute: key for key, field in merged.items() if field.attribute != key}
+        self._fields = merged
+        return merged
 
     def changed(self) -> None:
         """Drop the tables, here and in every subclass."""
@@ -102,8 +106,7 @@ class ClassState:
     def __getattr__(self, name: str) -> Any:
         # Only reached while the tables are not there: makes them, once.
         if name in ("table", "required", "dumps", "aliases", "coerces"):
-            self.__dict__["_fields"] = None
-            _ = self.fields
+            self._merged()
             return self.__dict__[name]
         raise AttributeError(name)
 

@@ -64,6 +64,7 @@ def test_a_pattern_finds_what_re2_finds(pattern: str, found: list[str], missed: 
 REFUSED = [
     ("[", "missing closing ]: `[`"),
     ("[a", "missing closing ]: `[a`"),
+    (r"\p{Greek", r"invalid character class range: `\p{Greek`"),
     ("(?=a)", "invalid or unsupported Perl syntax: `(?=`"),
     ("(?!a)", "invalid or unsupported Perl syntax: `(?!`"),
     ("(?<=a)", "invalid named capture"),

@@ -6,8 +6,10 @@ import copy
 import json
 import pickle
 import sys
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -289,6 +291,30 @@ def test_a_copy_shares_no_state_and_a_pickled_object_comes_back() -> None:
         again.spec = None
         assert made.to_dict() != again.to_dict()
     assert made.to_dict()["spec"] == {"name": "x", "free": {"a": [1]}}
+
+
+def test_threads_may_meet_a_new_class_at_once() -> None:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(200):
+
+            class Fresh(APIObject, group="a.example.com", version="v1", plural="freshes"):
+                spec = {"n": Int(required=True), "rows": List({"s": Str})}
+
+            start = threading.Barrier(6)
+
+            def work(cls: Any = Fresh, start: Any = start) -> str:
+                start.wait()
+                with pytest.raises(ResourceError, match=r"spec\.n: is required"):
+                    cls(spec={"rows": [{"s": "é"}]})
+                return str(cls(spec={"n": 1, "rows": [{"s": "é"}], "more": 2}).to_json())
+
+            with ThreadPoolExecutor(6) as pool:
+                written = {job.result() for job in [pool.submit(work) for _ in range(6)]}
+            assert [json.loads(one)["spec"] for one in written] == [{"n": 1, "rows": [{"s": "é"}], "more": 2}]
+    finally:
+        sys.setswitchinterval(before)
 
 
 def test_the_recursion_limit_is_not_touched() -> None:
