@@ -98,6 +98,15 @@ func TestARuleTellsWhatItSaidOfWhichValue(t *testing.T) {
 	}
 }
 
+func TestAForgivenRuleTellsWhatItWouldSay(t *testing.T) {
+	result := follow(t, things(t), Request{Old: pointer(thing("{s: bad}")), Object: thing("{s: bad, i: 7}")})
+	for _, rule := range facts[*CEL](t, result, celRules).Rules {
+		if rule.Path == "spec.s" && (rule.Result != failed || !rule.Forgiven || rule.Message != "not bad" || rule.Line != `spec.s: Invalid value: "bad": not bad`) {
+			t.Errorf("got %+v", rule)
+		}
+	}
+}
+
 // costly is a definition with rules that the server just accepts, and that together can cost more than an object may.
 const costly = `
 apiVersion: apiextensions.k8s.io/v1

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/common"
 	"k8s.io/apiserver/pkg/warning"
 )
@@ -140,7 +141,11 @@ func (w *ruleWalk) run(r *rule, n *ruleNode, path *field.Path, value, old any, c
 		result.Result, result.Message, result.Line = outcome(errs[0], n.schema.Type), errs[0].Detail, errs[0].Error()
 	case len(warnings) > 0:
 		result.Result, result.Line, result.Forgiven = failed, warnings[0], true
-		result.Message = r.Message
+		// what it would say if it counted
+		errs, _ := r.compile().validator.Validate(w.ctx, path, nil, value, old, celconfig.RuntimeCELCostBudget)
+		if len(errs) > 0 {
+			result.Message = errs[0].Detail
+		}
 	}
 	return result
 }
