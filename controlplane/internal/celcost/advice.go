@@ -153,16 +153,31 @@ func (a *adviser) confirmed(b bounds, target uint64, confirm func(bounds) (uint6
 		return nil, err
 	}
 	one := &way{b: b, cost: cost, said: a.said(b), greatest: greatestSaid(len(b))}
-	for key, value := range b {
-		more, err := confirm(with(b, key, value+1))
+	for _, more := range a.oneMore(b) {
+		cost, err := confirm(more)
 		if err != nil {
 			return nil, err
 		}
-		if more <= target {
+		if cost <= target {
 			one.greatest = ""
 		}
 	}
 	return one, nil
+}
+
+// oneMore are the bounds that are too many if these are the greatest: with one more of each in turn, or, where search
+// made many the same, of all.
+func (a *adviser) oneMore(b bounds) []bounds {
+	var greater []bounds
+	all := bounds{}
+	for key, value := range b {
+		all[key] = value + 1
+		greater = append(greater, with(b, key, value+1))
+	}
+	if len(b) > few {
+		return []bounds{all}
+	}
+	return greater
 }
 
 // confirm compiles an expression in the schema that has the bounds, as the server would.
@@ -174,11 +189,12 @@ func (a *adviser) confirm(e *expression, b bounds) (uint64, error) {
 	return costAt(at, e, e.text)
 }
 
-// costAt compiles one rule of a place, with a text in the stead of the expression.
+// costAt compiles one rule of a place, with a text in the stead of the expression. The types are those of the place
+// alone: to convert the whole schema for each bound that is tried takes seconds where it is large.
 func costAt(at *place, e *expression, text string) (uint64, error) {
-	types, err := at.context.TypeInfo()
-	if err != nil || types == nil {
-		return 0, fmt.Errorf("%s has no CEL type: %w", at.path, err)
+	types, err := typesAt(at)
+	if err != nil {
+		return 0, err
 	}
 	rule := types.Schema.XValidations[e.index]
 	if e.kind == Rule {
@@ -186,10 +202,8 @@ func costAt(at *place, e *expression, text string) (uint64, error) {
 	} else {
 		rule.MessageExpression = text
 	}
-	schema, only := *types.Schema, *types
-	schema.XValidations = append(schema.XValidations[:0:0], rule)
-	only.Schema = &schema
-	compiled, err := compile(&only)
+	types.Schema.XValidations = append(types.Schema.XValidations[:0:0], rule)
+	compiled, err := compile(types)
 	if err != nil {
 		return 0, err
 	}
@@ -205,8 +219,20 @@ func costAt(at *place, e *expression, text string) (uint64, error) {
 	return result.MessageExpressionMaxCost, nil
 }
 
-// defaultsStay tells whether the bounds make no default value invalid: the server would refuse the definition.
+// defaultsStay tells whether the bounds make no default value invalid: the server would refuse the definition. Only
+// default values that hold what is bounded can become so.
 func (a *adviser) defaultsStay(b bounds) (bool, error) {
+	concerned := false
+	for key := range b {
+		schema := a.costs.root
+		for _, s := range a.costs.known[key].steps {
+			schema = s.child(schema)
+			concerned = concerned || schema.Default != nil
+		}
+	}
+	if !concerned {
+		return true, nil
+	}
 	var wrong [2]int
 	for i, root := range []*apiextensions.JSONSchemaProps{a.costs.root, a.bounded(b)} {
 		structural, err := structuralschema.NewStructural(root)

@@ -31,6 +31,15 @@ type scope struct {
 }
 
 func newScope(all *costs, p *place) (*scope, error) {
+	types, err := typesAt(p)
+	if err != nil {
+		return nil, err
+	}
+	return &scope{costs: all, place: p, types: types.DeclType, envs: map[bool]*celgo.Env{}}, nil
+}
+
+// typesAt converts the schema of one place, as validation's defaultConverter.
+func typesAt(p *place) (*validation.CELTypeInfo, error) {
 	structural, err := structuralschema.NewStructural(p.schema)
 	if err != nil {
 		return nil, err
@@ -39,7 +48,7 @@ func newScope(all *costs, p *place) (*scope, error) {
 	if types == nil {
 		return nil, fmt.Errorf("%s has no CEL type", p.path)
 	}
-	return &scope{costs: all, place: p, types: types, envs: map[bool]*celgo.Env{}}, nil
+	return &validation.CELTypeInfo{Schema: structural, DeclType: types}, nil
 }
 
 // env is where the expressions of the place are compiled, as prepareEnvSet has it
@@ -76,6 +85,7 @@ type estimator struct {
 	candidates []*candidate
 	sized      map[string]*apiservercel.DeclType // types of the candidates inside the place, by key
 	unsized    []string                          // parts of the expression whose size nothing tells
+	above      []ancestor
 }
 
 func newEstimator(s *scope, e *expression) (*estimator, error) {
@@ -90,11 +100,16 @@ func newEstimator(s *scope, e *expression) (*estimator, error) {
 	}
 	one := &estimator{expression: e, scope: s, env: env, ast: ast, sized: map[string]*apiservercel.DeclType{}}
 	if e.kind == Rule {
+		schema := s.costs.root
 		for i, step := range e.place.steps {
+			above := ancestor{schema: schema}
 			if step.kind != property {
-				one.add(e.place.steps[:i])
+				above.candidate = one.add(e.place.steps[:i:i])
 			}
+			one.above = append(one.above, above)
+			schema = step.child(schema)
 		}
+		one.above = append(one.above, ancestor{schema: schema})
 	}
 	if _, err := env.EstimateCost(ast, &library.CostEstimator{SizeEstimator: &sizes{one, true}}); err != nil {
 		return nil, fmt.Errorf("%s: %w", e.path, err)
@@ -128,24 +143,30 @@ func (one *estimator) cost(b bounds) (uint64, error) {
 
 // cardinality of the place, by upstream's own contexts along the way to it.
 func (one *estimator) cardinality(b bounds) uint64 {
-	all := one.scope.costs
-	schema, path := all.root, all.path
-	bounded := func() *apiextensions.JSONSchemaProps {
-		key := path.String()
-		value, ok := b[key]
-		if !ok {
-			return schema
-		}
-		copied := *schema
-		*all.known[key].bound(&copied) = &value
-		return &copied
-	}
-	at := place{context: validation.RootCELContext(bounded())}
-	for _, s := range one.expression.place.steps {
-		schema, path = s.child(schema), s.path(path)
-		at.context = s.context(at.context, bounded())
+	at := place{context: validation.RootCELContext(one.above[0].bounded(b))}
+	for i, s := range one.expression.place.steps {
+		at.context = s.context(at.context, one.above[i+1].bounded(b))
 	}
 	return at.cardinality(one.expression.assumed)
+}
+
+// ancestor is a schema on the way to a place, the place's own at last; candidate is nil if it cannot be bounded.
+type ancestor struct {
+	schema    *apiextensions.JSONSchemaProps
+	candidate *candidate
+}
+
+func (a ancestor) bounded(b bounds) *apiextensions.JSONSchemaProps {
+	if a.candidate == nil {
+		return a.schema
+	}
+	value, ok := b[a.candidate.key]
+	if !ok {
+		return a.schema
+	}
+	copied := *a.schema
+	*a.candidate.bound(&copied) = &value
+	return &copied
 }
 
 // sizes tells the estimate how great a value can be, from the types of the place; as the sizeEstimator of
@@ -174,7 +195,7 @@ func (s *sizes) EstimateSize(element checker.AstNode) *checker.SizeEstimate {
 	}
 	if s.listens && steps != nil {
 		if found := s.of.add(steps); found != nil {
-			s.of.sized[found.key()] = node
+			s.of.sized[found.key] = node
 		}
 	}
 	return &checker.SizeEstimate{Min: 0, Max: uint64(node.MaxElements)}

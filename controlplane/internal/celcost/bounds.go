@@ -23,7 +23,7 @@ const (
 // candidate is a schema whose size may be bounded.
 type candidate struct {
 	steps   []step
-	path    *field.Path
+	key     string // its path, as the server spells it
 	schema  *apiextensions.JSONSchemaProps
 	keyword string
 	// least is the smallest bound that contradicts nothing beside it; most the greatest worth trying.
@@ -31,10 +31,8 @@ type candidate struct {
 	unbounded   bool
 }
 
-// bounds are values for some candidates, by the candidates' paths.
+// bounds are values for some candidates, by the candidates' keys.
 type bounds map[string]int64
-
-func (c *candidate) key() string { return c.path.String() }
 
 // candidateAt is the candidate at a path from the root, nil if there is nothing to bound.
 func candidateAt(root *apiextensions.JSONSchemaProps, path *field.Path, steps []step) *candidate {
@@ -45,7 +43,7 @@ func candidateAt(root *apiextensions.JSONSchemaProps, path *field.Path, steps []
 		}
 		path = s.path(path)
 	}
-	found := &candidate{steps: steps, path: path, schema: schema, keyword: keywordOf(schema)}
+	found := &candidate{steps: steps, key: path.String(), schema: schema, keyword: keywordOf(schema)}
 	if found.keyword == "" {
 		return nil
 	}

@@ -123,9 +123,9 @@ func Estimate(definition *apiextensions.CustomResourceDefinition, lines []string
 }
 
 func (e *expression) answer(version string, lines []string, advice []Advice) *Expression {
-	var said []string
+	path, said := e.path.String(), []string(nil)
 	for _, line := range lines {
-		if strings.HasPrefix(line, e.path.String()+": ") {
+		if strings.HasPrefix(line, path+": ") {
 			said = append(said, line)
 		}
 	}
@@ -133,7 +133,7 @@ func (e *expression) answer(version string, lines []string, advice []Advice) *Ex
 		advice = []Advice{}
 	}
 	answer := &Expression{
-		Version: version, Path: e.path.String(), Kind: e.kind, Expression: e.text,
+		Version: version, Path: path, Kind: e.kind, Expression: e.text,
 		ExpressionLimit: Number(ExpressionLimit), SchemaLimit: Number(SchemaLimit), Advice: advice, Error: strings.Join(said, "\n"),
 	}
 	if e.place.context.MaxCardinality != nil {

@@ -86,7 +86,7 @@ func TestEstimatingAgainAgreesWithCompilingWhateverTheBounds(t *testing.T) {
 					b := bounds{}
 					for _, c := range again.candidates {
 						if random.Intn(3) > 0 {
-							b[c.key()] = random.Int63n(1 << random.Intn(20))
+							b[c.key] = random.Int63n(1 << random.Intn(20))
 						}
 					}
 					cost, err := again.cost(b)

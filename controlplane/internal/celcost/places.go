@@ -215,9 +215,9 @@ func (c *costs) candidate(steps []step) *candidate {
 	if found == nil {
 		return nil
 	}
-	if known := c.known[found.key()]; known != nil {
+	if known := c.known[found.key]; known != nil {
 		return known
 	}
-	c.known[found.key()] = found
+	c.known[found.key] = found
 	return found
 }

@@ -2,6 +2,9 @@ package celcost
 
 import "slices"
 
+// few is up to how many bounds together are each made as great as they can be; more have one value.
+const few = 8
+
 // search looks for bounds with which something holds. It relies on one property of estimates: no bound that gets
 // smaller makes a cost greater.
 type search struct {
@@ -20,7 +23,7 @@ func (s *search) single() ([]bounds, error) {
 		if !ok {
 			continue
 		}
-		if found := (bounds{c.key(): value}); c.unbounded {
+		if found := (bounds{c.key: value}); c.unbounded {
 			open = append(open, found)
 		} else {
 			tighter = append(tighter, found)
@@ -31,11 +34,11 @@ func (s *search) single() ([]bounds, error) {
 
 // greatest is the greatest bound of one candidate beside those of others.
 func (s *search) greatest(c *candidate, others bounds) (int64, bool, error) {
-	return greatest(c.least, c.most, func(value int64) (bool, error) { return s.holds(with(others, c.key(), value)) })
+	return greatest(c.least, c.most, func(value int64) (bool, error) { return s.holds(with(others, c.key, value)) })
 }
 
 // together finds bounds for as few candidates as it takes, of those that have none yet or else of all. They are as
-// equal as can be, and none can be greater with the others as they are. Nil if no bounds suffice.
+// equal as can be; if they are few, none can be greater with the others as they are. Nil if no bounds suffice.
 func (s *search) together() (bounds, error) {
 	open := slices.DeleteFunc(slices.Clone(s.candidates), func(c *candidate) bool { return !c.unbounded })
 	for _, group := range [][]*candidate{open, s.candidates} {
@@ -70,12 +73,15 @@ func (s *search) widened(group []*candidate) (bounds, error) {
 		return nil, err
 	}
 	found := all(group, same)
+	if len(group) > few {
+		return found, nil
+	}
 	for _, c := range group {
 		value, _, err := s.greatest(c, found)
 		if err != nil {
 			return nil, err
 		}
-		found[c.key()] = value
+		found[c.key] = value
 	}
 	return found, nil
 }
@@ -84,7 +90,7 @@ func (s *search) widened(group []*candidate) (bounds, error) {
 func all(group []*candidate, value int64) bounds {
 	found := bounds{}
 	for _, c := range group {
-		found[c.key()] = min(max(value, c.least), max(c.most, c.least))
+		found[c.key] = min(max(value, c.least), max(c.most, c.least))
 	}
 	return found
 }

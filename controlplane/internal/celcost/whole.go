@@ -5,8 +5,12 @@ import (
 	"slices"
 )
 
-// heaviest is how many expressions the search for a lower total begins with; the server names four.
-const heaviest = 8
+const (
+	// heaviest is to how many expressions the search for a lower total looks.
+	heaviest = 100
+	// named is how many of them are told of it; the server names as many.
+	named = 4
+)
 
 // whole looks for bounds that bring the schema's total under its limit, and each expression under its own. Expressions
 // that no bound helps count as what to write instead.
@@ -31,16 +35,21 @@ func (a *adviser) whole() error {
 	if err != nil {
 		return err
 	}
-	looking.holds = func(b bounds) (bool, error) {
-		return a.fits(func(e *expression) (uint64, error) {
-			again := concerned[e]
-			if again == nil || !slices.ContainsFunc(again.candidates, func(c *candidate) bool { return b[c.key()] > 0 }) {
-				return e.cost, nil
+	cost := func(b bounds, again func(*expression) (uint64, error)) func(*expression) (uint64, error) {
+		return func(e *expression) (uint64, error) {
+			if one := concerned[e]; one != nil && slices.ContainsFunc(one.candidates, func(c *candidate) bool { return b[c.key] > 0 }) {
+				return again(e)
 			}
-			return again.cost(b)
-		})
+			return e.cost, nil
+		}
 	}
-	found, err := a.ways(looking, SchemaLimit, choices, a.confirmWhole)
+	looking.holds = func(b bounds) (bool, error) {
+		return a.fits(cost(b, func(e *expression) (uint64, error) { return concerned[e].cost(b) }))
+	}
+	confirm := func(b bounds) (uint64, error) {
+		return a.sum(cost(b, func(e *expression) (uint64, error) { return a.confirm(e, b) }))
+	}
+	found, err := a.ways(looking, SchemaLimit, choices, confirm)
 	if err != nil {
 		return err
 	}
@@ -50,11 +59,10 @@ func (a *adviser) whole() error {
 		}
 	}
 	if len(found) == 0 {
-		for _, e := range heavy {
-			a.advice[e] = append(a.advice[e], Advice{
-				Text:   "the schema's total is over its limit, and no bounds were found that bring it under: fewer or simpler rules do",
-				Bounds: []Bound{},
-			})
+		text := fmt.Sprintf("the schema's total is over its limit, and bounds for the %d costliest expressions are not enough to change that",
+			len(heavy))
+		for _, e := range heavy[:min(len(heavy), named)] {
+			a.advice[e] = append(a.advice[e], Advice{Text: text, Bounds: []Bound{}})
 		}
 	}
 	return nil
@@ -139,36 +147,20 @@ func (a *adviser) sum(cost func(*expression) (uint64, error)) (uint64, error) {
 	return total, nil
 }
 
-// confirmWhole compiles the whole schema with the bounds.
-func (a *adviser) confirmWhole(b bounds) (uint64, error) {
-	changed, err := a.changed(b)
-	if err != nil {
-		return 0, err
-	}
-	return a.sum(func(e *expression) (uint64, error) { return changed[e].cost, nil })
-}
-
-// changed are the expressions as they are with the bounds, by what they were.
-func (a *adviser) changed(b bounds) (map[*expression]*expression, error) {
-	again, err := newCosts(a.bounded(b), a.costs.path)
-	if err != nil {
-		return nil, err
-	}
-	changed := map[*expression]*expression{}
-	for i, e := range a.costs.expressions { // both in the order of the walk
-		changed[e] = again.expressions[i]
-	}
-	return changed, nil
-}
-
+// addWhole tells the costliest of the expressions that get cheaper by it.
 func (a *adviser) addWhole(heavy []*expression, one way) error {
-	changed, err := a.changed(one.b)
-	if err != nil {
-		return err
-	}
+	told := 0
 	for _, e := range heavy {
-		if changed[e].cost < e.cost {
-			a.add(e, one.b, changed[e].cost, fmt.Sprintf("for the schema's total: %s brings it from %s to %s%s",
+		if told == named {
+			break
+		}
+		cost, err := a.confirm(e, one.b)
+		if err != nil {
+			return err
+		}
+		if cost < e.cost {
+			told++
+			a.add(e, one.b, cost, fmt.Sprintf("for the schema's total: %s brings it from %s to %s%s",
 				one.said, grouped(a.costs.total), grouped(one.cost), one.greatest))
 		}
 	}

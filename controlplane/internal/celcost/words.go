@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// said names bounds as an author would write them.
+// said names bounds as an author would write them; of many the first.
 func (a *adviser) said(b bounds) string {
 	var parts []string
 	for _, key := range sortedKeys(b) {
@@ -17,6 +17,9 @@ func (a *adviser) said(b bounds) string {
 			part = fmt.Sprintf("%s: %d instead of %d on %s", c.keyword, b[key], c.most, fieldOf(c.steps))
 		}
 		parts = append(parts, part)
+	}
+	if len(parts) > few {
+		parts = append(parts[:few/2], fmt.Sprintf("%d other bounds of the like", len(parts)-few/2))
 	}
 	return strings.Join(parts, " and ")
 }
@@ -29,10 +32,13 @@ func (w *way) brings() string {
 }
 
 func greatestSaid(count int) string {
-	if count == 1 {
+	switch {
+	case count == 1:
 		return " (one more would be too many)"
+	case count <= few:
+		return " (one more of any would be too many)"
 	}
-	return " (one more of any would be too many)"
+	return " (one more of each would be too many)"
 }
 
 // grouped writes a number with commas between thousands.
