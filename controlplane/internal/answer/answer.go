@@ -31,6 +31,7 @@ type request struct {
 	Definition      *string         `json:"definition"`
 	OldDefinition   *string         `json:"oldDefinition"`
 	Object          *string         `json:"object"`
+	Objects         []string        `json:"objects"`
 	Old             *string         `json:"old"`
 	Operation       string          `json:"operation"`
 	ReadVersion     string          `json:"readVersion"`
@@ -47,6 +48,7 @@ func init() {
 		"trace":    (*Answerer).trace,
 		"define":   (*Answerer).define,
 		"cel-cost": (*Answerer).celCost,
+		"preview":  (*Answerer).preview,
 	}
 }
 

@@ -138,6 +138,9 @@ func Live(text string) (*apiextensions.CustomResourceDefinition, error) {
 	if held.Generation == 0 {
 		held.Generation = 1
 	}
+	if storage, err := apihelpers.GetCRDStorageVersion(held); err == nil && len(held.Status.StoredVersions) == 0 {
+		held.Status.StoredVersions = []string{storage} // strategy.go: PrepareForCreate
+	}
 	live := &apiextensions.CustomResourceDefinition{}
 	return live, scheme.Convert(held, live, nil)
 }
