@@ -26,6 +26,7 @@ from typing import Any
 import yaml
 
 FOLDER = Path(__file__).parent / "cases"
+ROOT = FOLDER.parents[3]
 DOMAIN = "parity.example.com"
 Json = Any
 
@@ -146,10 +147,11 @@ class _Topic:
         only = next(iter(self.content["definitions"]))
         kind = self.type(raw.get("definition", only), raw.get("first"))
         served = kind.document["spec"]["versions"]
-        version = raw.get("version", raw.get("oldVersion", served[0]["name"] if len(served) == 1 else "v1"))
+        version = raw.get("version", served[0]["name"] if len(served) == 1 else raw.get("oldVersion", "v1"))
         name = raw.get("name", raw["id"])
-        old = _object(kind, name, raw.get("oldVersion", version), raw.get("old"), raw.get("oldSpec"))
-        body = _object(kind, name, version, raw.get("object"), raw.get("spec"))
+        before, now = (_content(raw, *keys) for keys in (("old", "oldSpec", "oldFile"), ("object", "spec", "file")))
+        old = _object(kind, name, raw.get("oldVersion", version), before)
+        body = _object(kind, name, version, now)
         if "text" in raw:
             body = _text(raw["text"], kind, name, version)
         return Case(
@@ -178,12 +180,18 @@ class _Topic:
         document = edited(copy.deepcopy(old) if old else definition(self.group, plural, {"properties": {}}), raw)
         kind = Type(str(self.name), old or document)
         case = Case(self.name, raw["id"], kind, plural, "define", document, old=old)
-        return replace(case, refused=raw.get("refused"), warned=raw.get("warned"))
+        how = raw.get("fieldValidation", "Strict")
+        return replace(case, field_validation=how, refused=raw.get("refused"), warned=raw.get("warned"))
 
 
 def definition(group: str, plural: str, shape: Mapping[str, Json]) -> Json:
     """The whole definition of a *shape* of the files."""
     kind = plural.replace("-", "").capitalize()
+    if "file" in shape:
+        versions = _read(shape["file"])["spec"]["versions"]
+        return definition(
+            group, plural, {"versions": [{**one, "schema": one["schema"]["openAPIV3Schema"]} for one in versions]}
+        )
     versions = [dict(one) for one in shape.get("versions", [{**shape, "name": "v1"}])]
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -250,16 +258,28 @@ def _walk(document: Json, path: str) -> tuple[Json, str | int]:
     return node, steps[-1]
 
 
-def _object(kind: Type, name: str, version: str, whole: Json | None, spec: Json | None) -> Json | None:
-    if whole is None and spec is None:
+def _content(raw: Mapping[str, Json], whole: str, spec: str, file: str) -> Json | None:
+    """What a case says of an object: all of it, its spec, or the file it is in."""
+    if file in raw:
+        content = _read(raw[file])
+        return {key: content[key] for key in ("spec", "status") if key in content}
+    return raw[whole] if whole in raw else {"spec": raw[spec]} if spec in raw else None
+
+
+def _object(kind: Type, name: str, version: str, content: Json | None) -> Json | None:
+    if content is None:
         return None
-    content = copy.deepcopy(whole if whole is not None else {"spec": spec})
+    content = dict(content)
     head = {"apiVersion": f"{kind.group}/{version}", "kind": kind.document["spec"]["names"]["kind"]}
     metadata = content.pop("metadata", {})
     if isinstance(metadata, dict):
         space = {"namespace": "default"} if kind.namespaced else {}
         metadata = {key: value for key, value in {**space, "name": name, **metadata}.items() if value is not None}
     return {**head, "metadata": metadata, **content}
+
+
+def _read(path: str) -> Json:
+    return yaml.load((ROOT / path).read_text("utf-8"), _Loader)  # noqa: S506  (a SafeLoader)
 
 
 def _name(body: Json) -> str:
@@ -279,11 +299,14 @@ def _text(template: str, kind: Type, name: str, version: str) -> str:
 
 
 def _repeated(value: Json) -> Json:
-    """``{$repeat: [what, times]}`` written out."""
+    """``{$repeat: [what, times]}`` and ``{$wrap: [begin, left, times, right, end]}`` written out."""
     if isinstance(value, dict):
         if "$repeat" in value:
             what, times = value["$repeat"]
             return what * times if value.get("join") else [what] * times
+        if "$wrap" in value:
+            begin, left, times, right, end = value["$wrap"]
+            return f"{begin}{left * times}{right * times}{end}"
         return {key: _repeated(one) for key, one in value.items()}
     return [_repeated(one) for one in value] if isinstance(value, list) else value
 

@@ -80,7 +80,7 @@ def _scalar(draw: st.DrawFn, shape: Shape) -> Json:
 
 
 def _ruled(draw: st.DrawFn, schema: Json, kind: str) -> Json:
-    if draw(_seldom(2)):
+    if draw(_seldom(1)):
         schema["x-kubernetes-validations"] = [copy.deepcopy(draw(st.sampled_from(_RULES[kind])))]
     return schema
 
@@ -99,7 +99,10 @@ def _of_fields(draw: st.DrawFn, shape: Shape) -> Json:
         schema[draw(st.sampled_from(["maxProperties", "minProperties"]))] = draw(st.integers(0, 2))
     if draw(_seldom(6)):
         schema[draw(st.sampled_from(["oneOf", "anyOf"]))] = [{"required": [name]} for name in names]
-    return _ruled(draw, schema, "object")
+    if draw(_seldom(1)):
+        one, other = (draw(st.sampled_from(names)) for _ in range(2))
+        schema["x-kubernetes-validations"] = [draw(st.sampled_from(_rules_on(one, other)))]
+    return schema
 
 
 @st.composite
@@ -166,6 +169,7 @@ _JUNCTIONS: dict[str, list[Json]] = {
     "integer": [{"minimum": 3}, {"multipleOf": 2}],
     "number": [{"minimum": 3}, {"maximum": 0}],
 }
+_ESCAPED = {"c-d": "c__dash__d", "in": "__in__"}
 _GROWS = {"rule": "!oldSelf.hasValue() || self >= oldSelf.value()", "optionalOldSelf": True}
 _NUMBER = [
     {"rule": "self > 0", "messageExpression": "'%d is not'.format([int(self)])"},
@@ -183,12 +187,6 @@ _RULES: dict[str, list[Json]] = {
     "number": _NUMBER,
     "boolean": [{"rule": "self || !self"}, {"rule": "self", "reason": "FieldValueRequired"}],
     "int-or-string": [{"rule": "self > 1"}, {"rule": "type(self) == string"}],
-    "object": [
-        {"rule": "has(self.a) || has(self.b)", "message": "a or b"},
-        {"rule": "self == oldSelf"},
-        {"rule": "has(self.a)", "fieldPath": ".a", "reason": "FieldValueRequired"},
-        {"rule": "!has(oldSelf.a) || has(self.a)", "message": "a stays"},
-    ],
     "array": [
         {"rule": "size(self) != 2", "message": "not two"},
         {"rule": "size(self) >= size(oldSelf)"},
@@ -199,6 +197,19 @@ _RULES: dict[str, list[Json]] = {
         {"rule": "size(self) >= size(oldSelf)"},
     ],
 }
+
+
+def _rules_on(one: str, other: str) -> list[Json]:
+    """Rules of an object on two of its fields."""
+    one, other = (f"self.{_ESCAPED.get(name, name)}" for name in (one, other))
+    field = one.removeprefix("self")
+    return [
+        {"rule": f"has({one}) || has({other})", "message": "one of two"},
+        {"rule": "self == oldSelf"},
+        {"rule": f"!has(oldSelf{field}) || has({one})", "message": "it stays"},
+        {"rule": f"has({one}) != has({other})", "reason": "FieldValueForbidden"},
+        {"rule": f"!has({one}) || {one} == {other}"},
+    ]
 
 
 def _put(schema: Json, key: str, value: Json) -> None:

@@ -194,13 +194,14 @@ class Server:
     def define(self, case: Case) -> Played:
         """The registration of a case's definition, or its change, as a dry run."""
         before = None
+        query = f"?dryRun=All&fieldValidation={case.field_validation}"
         if case.old is None:
-            answer = self.api.raw("POST", f"{DEFINITIONS}?dryRun=All", case.body)
+            answer = self.api.raw("POST", f"{DEFINITIONS}{query}", case.body)
         else:
             path = f"{DEFINITIONS}/{case.old['metadata']['name']}"
             live = self._live(path)
             before = json.dumps(live)
-            answer = self.api.raw("PUT", f"{path}?dryRun=All", with_version(case.body, live))
+            answer = self.api.raw("PUT", f"{path}{query}", with_version(case.body, live))
         if not answer.ok:
             return Played(case, refusal(answer.status or {"message": answer.text}, answer.warnings), before)
         warnings = tuple(sorted(map(plain, answer.warnings)))

@@ -18,6 +18,7 @@ KEYWORDS = [
 BEHAVIOURS = [
     "pruning", "reading", "subresources", "strict-decoding", "metadata", "two-versions", "list-sets", "list-maps",
     "schema-ratcheting", "cel-ratcheting", "optionalOldSelf", "exhausted-budget", "rule-messages", "blocked-rules",
+    "chapter", "limits",
 ]  # fmt: skip
 # The rows of what a definition is refused for at its registration, then what it is refused for further on.
 REGISTRATION = [
@@ -27,6 +28,7 @@ REGISTRATION = [
     "define-properties-and-additional", "define-unsupported-keywords", "define-type", "define-list-map",
     "define-rule-texts", "define-stored-versions",
     "define-update", "define-structural", "define-defaults", "define-rules", "define-rule-costs",
+    "define-unknown-fields",
 ]  # fmt: skip
 TOPICS = [*KEYWORDS, *BEHAVIOURS, *REGISTRATION]
 

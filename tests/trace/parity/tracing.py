@@ -52,7 +52,7 @@ def request_of(played: Played, without: Sequence[str] = ()) -> Json:
     """A case as the trace is asked about it: the object as a person writes it, what was before as it lies in etcd."""
     case = played.case
     if case.defines:
-        asked: Json = {"do": "define", "definition": json.dumps(case.body)}
+        asked: Json = {"do": "define", "definition": json.dumps(case.body), "fieldValidation": case.field_validation}
         return asked | ({"oldDefinition": played.before} if played.before else {})
     body = case.body if isinstance(case.body, str) else json.dumps(case.body)
     request: Json = {
