@@ -126,7 +126,8 @@ Finding: TypeAlias = Literal[
     "defaults came first",
     "rules not run",
     "pruned",
-    "dropped",
+    "null dropped",
+    "status dropped",
     "defaulted",
     "changed",
     "nothing to do",
@@ -318,22 +319,28 @@ _ORDER: tuple[Station, ...] = get_args(Station)
 
 
 def _why_accepted(verdict: Verdict, expected: tuple[Outcome, ...]) -> Iterator[Why]:
-    did: tuple[tuple[Kind, Station, Finding], ...] = (
-        ("pruned", "pruning", "pruned"),
-        ("dropped", "pruning", "dropped"),
-        ("defaulted", "defaulting", "defaulted"),
-        ("changed", "admission", "changed"),
-    )
-    for kind, station, finding in did:
-        fields = tuple(change.dotted for change in verdict.changes if change.kind == kind)
-        if fields:
-            yield Why(station, finding, fields)
-            if kind == "pruned" and "refused" in expected:
-                yield Why("decoding", "would be refused", fields)
+    did: dict[tuple[Station, Finding], list[str]] = {}
+    for change in verdict.changes:
+        did.setdefault(_did(change), []).append(change.dotted)
+    for (station, finding), fields in did.items():
+        yield Why(station, finding, tuple(fields))
+        if finding == "pruned" and "refused" in expected:
+            yield Why("decoding", "would be refused", tuple(fields))
     if not verdict.changes:
         yield Why("validation", "nothing to do")
     for reason in verdict.forgiven:
         yield Why("ratcheting", "forgiven", (reason.field,), reason.rules, reason.message)
+
+
+def _did(change: Change) -> tuple[Station, Finding]:
+    """Where on the path a change was made."""
+    if change.kind == "dropped":
+        return ("preparing", "status dropped") if change.path[0] == "status" else ("pruning", "null dropped")
+    places: Mapping[Kind, tuple[Station, Finding]] = {
+        "pruned": ("pruning", "pruned"),
+        "defaulted": ("defaulting", "defaulted"),
+    }
+    return places.get(change.kind, ("admission", "changed"))
 
 
 def _why_refused(verdict: Verdict, expected: tuple[Outcome, ...]) -> Iterator[Why]:

@@ -190,7 +190,12 @@ def test_points_are_the_mean_of_what_was_said() -> None:
         (
             verdict("pruned", changes=(Change(("status",), "dropped", {"a": 1}, ABSENT),)),
             "pruned",
-            [("pruning", "dropped")],
+            [("preparing", "status dropped")],
+        ),
+        (
+            verdict("pruned", changes=(Change(("spec", "a"), "dropped", None, ABSENT),)),
+            "pruned",
+            [("pruning", "null dropped")],
         ),
         (
             verdict("accepted as is", forgiven=(Reason("spec.a", "validation", ("type",), "…"),)),

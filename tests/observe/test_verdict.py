@@ -135,6 +135,13 @@ def test_unknown_fields_of_metadata_and_wrong_labels_are_told(final: Stage) -> N
     assert told(verdict.ask(final.cluster, colis("Majuscule", WHOLE))) == [("metadata.name", "validation", ())]
 
 
+def test_a_status_and_a_null_are_dropped_though_the_schema_knows_them(final: Stage) -> None:
+    seen = verdict.ask(final.cluster, {**colis("statut", WHOLE), "status": {"selecteur": "a=b"}})
+    assert (changed(seen), seen.outcomes) == ([("status", "dropped")], ("pruned",))
+    told_null = verdict.ask(final.cluster, {**colis("nul", WHOLE), "status": None})
+    assert {kind for _, kind in changed(told_null)} == {"dropped"}
+
+
 def test_a_type_or_a_namespace_that_is_not_there_is_a_refusal_before_the_path_begins(final: Stage) -> None:
     old = verdict.ask(final.cluster, {**A, "apiVersion": "cours.example.com/v1alpha1"})
     assert (old.outcomes, old.code) == (("refused",), 404)
