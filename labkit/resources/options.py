@@ -110,10 +110,8 @@ def check_names(field: Field[Any, Any]) -> None:
     for option in sorted(field.options):
         if option not in KNOWN:
             refuse(field, f"has the unknown option '{option}' (known: {', '.join(KNOWN)})", option)
-        if field.options[option] is None and option != "default":
-            refuse(field, f"has the option '{option}' set to None; an option must not be None", option)
         if field.options[option] is None:
-            refuse(field, "has the option 'default' set to None; an option must not be None", option)
+            refuse(field, f"has the option '{option}' set to None; an option must not be None", option)
 
 
 def checks_of(field: Field[Any, Any]) -> list[Check]:
