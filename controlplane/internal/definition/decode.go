@@ -1,6 +1,8 @@
 package definition
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -42,6 +44,9 @@ func decode(text, fieldValidation string) (*apiextensions.CustomResourceDefiniti
 	body, err := doc.JSON()
 	if err != nil {
 		return nil, nil, err
+	}
+	if first := bytes.TrimSpace(body); len(first) > 0 && (first[0] == '[' || first[0] == '"') {
+		return nil, nil, errors.New("this is not a CustomResourceDefinition: it is a list or a plain text, no object")
 	}
 	gvk, err := json.DefaultMetaFactory.Interpret(body)
 	if err != nil {
