@@ -33,16 +33,17 @@ type Serving struct {
 
 // Version is one version that is served or stored.
 type Version struct {
-	Name               string
-	Served, Deprecated bool
+	Name   string
+	Served bool
 	// SchemaPath is where the errors of a definition place the schema: spec.validation.openAPIV3Schema, or under spec.versions[i].
 	SchemaPath      *field.Path
 	Structural      *structuralschema.Structural
 	SchemaValidator apiservervalidation.SchemaValidator
 	Status          *apiextensions.CustomResourceSubresourceStatus
 	Scale           *apiextensions.CustomResourceSubresourceScale
-	Warning         string
-	cel             func() *cel.Validator
+	// Warning is what each request for the version is warned of; "" unless it is deprecated.
+	Warning string
+	cel     func() *cel.Validator
 }
 
 // CEL compiles the rules at its first call; nil if there are none.
@@ -77,7 +78,7 @@ func (d *Definition) serve() (*Serving, error) {
 	}
 	for i := range crd.Spec.Versions {
 		v := &crd.Spec.Versions[i]
-		served := &Version{Name: v.Name, Served: v.Served, Deprecated: v.Deprecated, SchemaPath: d.SchemaPath(i), Warning: s.warning(v)}
+		served := &Version{Name: v.Name, Served: v.Served, SchemaPath: d.SchemaPath(i), Warning: s.warning(v)}
 		if err := served.fill(v, crd.Spec.PreserveUnknownFields); err != nil {
 			return nil, fmt.Errorf("version %s: %w", v.Name, err)
 		}

@@ -223,7 +223,7 @@ func (p *path) reach(name string, u *unstructured.Unstructured, facts any) {
 	p.stages = append(p.stages, stage)
 }
 
-// before is the object as it was last shown.
+// before is the object as a stage showed it last.
 func (p *path) before() map[string]any { return p.shown }
 
 // show copies an object without the metadata that was invented.
