@@ -107,7 +107,7 @@ func TestABadRequestIsOneLineThatNamesTheTextAtFault(t *testing.T) {
 		"no kind":                   {map[string]any{"definition": "a: 1"}, "definition", "not a CustomResourceDefinition: it has no kind"},
 		"no YAML":                   {map[string]any{"definition": "a: ["}, "definition", "yaml: line 1"},
 		"no JSON":                   {map[string]any{"definition": "{"}, "definition", "unexpected end of JSON input"},
-		"a list":                    {map[string]any{"definition": "- a\n"}, "definition", "cannot unmarshal array"},
+		"a list":                    {map[string]any{"definition": "- a\n"}, "definition", "it is a list or a plain text, no object"},
 		"an unknown field":          {map[string]any{"definition": strings.Replace(definition, "spec:", "spec:\n  foo: 1", 1)}, "definition", `unknown field "spec.foo"`},
 		"a refused definition":      {map[string]any{"definition": chapter(t, "03-a-default-vide.yaml")}, "definition", "no such key: min evaluating rule"},
 		"a definition of v1beta1": {map[string]any{"definition": strings.Replace(chapter(t, "01-colis-minimal.yaml"), "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1", 1)},
