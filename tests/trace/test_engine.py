@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import signal
@@ -15,6 +16,7 @@ import psutil
 import pytest
 
 from labkit.errors import BadDocument, DefinitionRefused, EngineDied, ToolMissing, TraceError
+from labkit.show import views
 from labkit.trace import Engine, Source, engine
 from labkit.waiting import Seen, wait_for
 
@@ -233,11 +235,19 @@ def test_a_text_that_the_server_would_refuse_is_refused_in_its_words(lasting: En
     assert lasting.trace(SCHEMA, MINI).verdict == "accepted"
 
 
-def test_an_object_as_deep_as_the_server_takes_it_is_an_error_of_one_line_at_most(lasting: Engine) -> None:
+def nested(levels: int) -> str:
+    """An object with so many objects inside each other, itself and its spec among them."""
+    return HEAD + '{"a":' * (levels - 1) + "1" + "}" * levels
+
+
+def test_an_object_too_deep_to_be_shown_is_refused_by_name_and_the_deepest_other_can_be_shown(lasting: Engine) -> None:
     loose = text("01-colis-minimal.yaml")
-    deep = HEAD + '{"a":' * 5000 + "1" + "}" * 5001
-    with pytest.raises(TraceError, match="nested too deeply to be shown"):
-        lasting.trace(loose, deep)
+    with pytest.raises(BadDocument, match=r"^the object: .*nested more than 500 levels deep"):
+        lasting.trace(loose, nested(5000))
+    traced = lasting.trace(loose, nested(500))
+    assert traced.verdict == "accepted"
+    for made in (views.text, views.page):
+        assert html.unescape(made(traced)).count('"a":') >= 499
 
 
 def test_a_text_is_called_by_the_name_it_came_with(lasting: Engine) -> None:
