@@ -177,6 +177,49 @@ def cel_cost(definition: Path, form: str) -> None:
     sys.exit(1 if costs.refused else 0)
 
 
+@cli.command()
+@click.argument("objects", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--crd", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The new definition.")
+@click.option("--old-crd", type=click.Path(path_type=Path), metavar="FILE", help="The definition that it replaces.")
+@click.option("--from-cluster", is_flag=True, help="Take all stored objects, and what --old-crd does not give.")
+@click.option("--version", metavar="V", help="Read and write in this version (default: the one that clients prefer).")
+@cluster_option
+@click.option("-o", "form", type=click.Choice(["text", "json", "html"]), default="text", show_default=True)
+def preview(  # noqa: PLR0913  (the options of the command line)
+    *, objects: tuple[Path, ...], crd: Path, old_crd: Path | None, from_cluster: bool, version: str | None,
+    spelled: str | None, form: str,
+) -> None:  # fmt: skip
+    """Show what becomes of stored objects when a definition changes: of their next read, their next write, a restore.
+
+    OBJECTS are files, or folders of files, of objects as they are stored. Nothing is changed, on a cluster either. Exit
+    code 1: the definition or an object's read or write is refused, or something is lost that is stored now.
+    """
+    from labkit.show import preview as view
+    from labkit.show import progress, views
+    from labkit.trace import collection, engine, sources
+    from labkit.trace.preview import preview as look
+
+    if from_cluster is bool(objects):
+        raise click.UsageError("give files of OBJECTS, or --from-cluster")
+    new = sources.read(crd)
+    old = sources.read(old_crd) if old_crd is not None else None
+    name = engine().define(new).name
+    if from_cluster:
+        cluster = _attached(spelled)
+        there = sources.type_named(cluster, name)
+        old, found = old or there.definition, collection.stored_on(cluster, there)
+    else:
+        found = collection.in_files(objects)
+    with view.JsonObjects() as every, progress.counting(sys.stderr, f"preview of {name}", found.total) as counted:
+        each = every.add if form == "json" else None
+        seen = look(engine(), new, counted(found.objects), old=old, version=version, unseen=found.unseen, each=each)
+        if form == "json":
+            every.write(seen, sys.stdout)
+    if form != "json":
+        click.echo(views.page(seen) if form == "html" else views.text(seen), nl=form == "text")
+    sys.exit(0 if seen.harmless else 1)
+
+
 # -- clusters --------------------------------------------------------------------------------------------------------
 
 

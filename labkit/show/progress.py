@@ -9,7 +9,9 @@ its neutral title in the end; what is recorded of it is that title too, since a 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, Self, TextIO
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Self, TextIO, TypeVar
 
 from labkit.show.document import Document, Note
 from labkit.show.player import plain
@@ -17,7 +19,9 @@ from labkit.show.player import plain
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["Bar", "CellBar"]
+__all__ = ["Bar", "CellBar", "counting"]
+
+T = TypeVar("T")
 
 LOG_EVERY_S = 5.0
 CELL_EVERY_S = 0.2
@@ -58,6 +62,26 @@ class Bar:
         self._part = done
         if self._drawn is not None:
             self._drawn.update(self._task, completed=done)
+
+
+@contextmanager
+def counting(stream: TextIO, what: str, total: int | None) -> Iterator[Callable[[Iterable[T]], Iterable[T]]]:
+    """A bar that goes on with the things taken from what is given to ``counted``; none where *stream* is no terminal.
+
+    *total* is how many will come, None where that is not known.
+    """
+    if not stream.isatty():
+        yield lambda things: things
+        return
+    with Bar(stream, what) as bar:
+
+        def counted(things: Iterable[T]) -> Iterable[T]:
+            for number, one in enumerate(things, 1):
+                yield one
+                bar.line(f"{number:,} of {total:,}" if total else f"{number:,}")
+                bar.part(number / total if total else 0.0)
+
+        yield counted
 
 
 def _drawn(stream: TextIO) -> Progress:

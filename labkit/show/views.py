@@ -23,6 +23,7 @@ from labkit.show import (
     fields,
     migration,
     prediction,
+    preview,
     render_html,
     render_text,
     stored,
@@ -30,6 +31,7 @@ from labkit.show import (
 )
 from labkit.show.document import Document
 from labkit.trace.celcost import Costs
+from labkit.trace.preview import Preview
 from labkit.trace.values import Trace
 
 __all__ = ["VIEWS", "document", "html", "html_document", "page", "text"]
@@ -42,6 +44,7 @@ VIEWS: dict[type, Callable[[Any], Document]] = {
     Document: lambda value: value,
     Group: discovery.document,
     Migration: migration.document,
+    Preview: preview.document,
     PrunedAndDefaulted: fields.document,
     Question: prediction.question_document,
     Refusal: fields.refusal_document,

@@ -15,13 +15,14 @@ import json
 import subprocess
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Self
 
 from labkit.cluster import system, tools
 from labkit.errors import BadDocument, DefinitionRefused, EngineDied, LabkitError, ToolMissing, TraceError
 from labkit.trace.celcost import Costs
+from labkit.trace.forecast import Forecast
 from labkit.trace.sources import Source
 from labkit.trace.values import Definition, Operation, Trace
 
@@ -93,6 +94,29 @@ class Engine:
         name = definition.name if isinstance(definition, Source) else "the definition"
         return Costs.from_answer(self._result("cel-cost", {"definition": definition}), name)
 
+    def forecasts(
+        self,
+        definition: str | Source,
+        objects: Sequence[Source],
+        *,
+        old: str | Source | None = None,
+        version: str | None = None,
+    ) -> tuple[str, tuple[Forecast, ...]]:
+        """What becomes of *objects*, which lie in etcd, when *definition* takes the place of *old*: of many in one
+        request.
+
+        They are read and written in *version*, by default the one that clients prefer; that comes first. Raises as
+        ``trace`` does.
+        """
+        request = {"definition": definition, "oldDefinition": old, "readVersion": version, "objects": objects}
+        result = self._result("preview", request)
+        found = []
+        for source, raw in zip(objects, result["objects"], strict=True):
+            if "error" in raw:
+                raise _error(raw["error"], source.name)
+            found.append(Forecast.from_answer(raw, source.name))
+        return str(result["version"]), tuple(found)
+
     def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """One request of the protocol, and its answer, an error too. Raises EngineDied, ToolMissing."""
         try:
@@ -163,7 +187,7 @@ class Engine:
     def _result(self, do: str, parts: Mapping[str, Any]) -> dict[str, Any]:
         """What an answer brings. Raises the error it is instead, with the name of the text it is about."""
         given = {name: part for name, part in parts.items() if part is not None}
-        texts = {name: part.text if isinstance(part, Source) else part for name, part in given.items()}
+        texts = {name: _texts(part) for name, part in given.items()}
         answer = self.ask({"id": 0, "do": do, **texts})
         error = answer.get("error")
         if error is None:
@@ -171,6 +195,12 @@ class Engine:
             return result
         named = given.get(error["kind"])
         raise _error(error, named.name if isinstance(named, Source) else f"the {_PARTS.get(error['kind'], 'request')}")
+
+
+def _texts(part: Any) -> Any:
+    if isinstance(part, Source):
+        return part.text
+    return [one.text for one in part] if isinstance(part, list | tuple) else part
 
 
 def _error(error: Mapping[str, Any], name: str) -> LabkitError:

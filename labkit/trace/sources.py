@@ -18,7 +18,19 @@ from labkit.cluster import Api, Cluster, Etcd
 from labkit.cluster.claim import DEFINITIONS
 from labkit.errors import ApiError, BadDocument, CapabilityMissing
 
-__all__ = ["Identity", "Source", "Type", "identify", "in_etcd", "live", "read", "stored_on", "type_on"]
+__all__ = [
+    "Identity",
+    "Source",
+    "Type",
+    "identify",
+    "in_etcd",
+    "live",
+    "read",
+    "stored_on",
+    "stored_versions",
+    "type_named",
+    "type_on",
+]
 
 _NEXT_ACT = "give a file that holds one object, in YAML or JSON"
 
@@ -68,13 +80,7 @@ class Identity:
 
 def identify(source: Source) -> Identity:
     """Read an object's own words for what it is. Raises BadDocument where they cannot be had."""
-    import yaml
-
-    try:
-        found = yaml.load(source.text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 (it is safe)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        evidence = " ".join(str(error).split())
-        raise BadDocument(f"{source.name}: not one object in YAML or JSON", evidence=evidence) from error
+    found = _loaded(source)
     metadata = found.get("metadata") if isinstance(found, dict) else None
     if not isinstance(metadata, dict) or not found.get("apiVersion") or not found.get("kind"):
         raise BadDocument(
@@ -87,6 +93,24 @@ def identify(source: Source) -> Identity:
     return Identity(group, version, str(found["kind"]), str(namespace), str(name))
 
 
+def stored_versions(definition: Source) -> tuple[str, ...] | None:
+    """A definition's status.storedVersions; None where it has no such list. Raises BadDocument as ``identify`` does."""
+    found = _loaded(definition)
+    status = found.get("status") if isinstance(found, dict) else None
+    versions = status.get("storedVersions") if isinstance(status, dict) else None
+    return tuple(map(str, versions)) if versions and isinstance(versions, list) else None
+
+
+def _loaded(source: Source) -> Any:
+    import yaml
+
+    try:
+        return yaml.load(source.text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 (it is safe)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        evidence = " ".join(str(error).split())
+        raise BadDocument(f"{source.name}: not one object in YAML or JSON", evidence=evidence) from error
+
+
 @dataclass(frozen=True)
 class Type:
     """A definition on a cluster: its text, and what is needed to find its objects."""
@@ -96,6 +120,7 @@ class Type:
     plural: str
     namespaced: bool
     storage_version: str
+    served_versions: tuple[str, ...]
 
     def key(self, namespace: str, name: str) -> str:
         """The object's key in etcd."""
@@ -114,20 +139,41 @@ def type_on(cluster: Cluster, group: str, kind: str) -> Type:
     for one in there:
         names, spec = one["spec"]["names"], one["spec"]
         if kind in (names["kind"], names["plural"]) and group in (spec["group"], ""):
-            manifest = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", **one}
-            return Type(
-                Source.of(f"definition {one['metadata']['name']} on the cluster", manifest),
-                spec["group"],
-                names["plural"],
-                spec["scope"] == "Namespaced",
-                next(version["name"] for version in spec["versions"] if version["storage"]),
-            )
+            return _type(one)
     raise ApiError(
         f"no definition of {kind} in {group}" if group else f"no definition of {kind}",
         code=404,
         reason="NotFound",
         evidence=f"the cluster defines {', '.join(one['metadata']['name'] for one in there) or 'nothing'}",
         next_act="apply it first, or give its file with --crd (crd= in a notebook)",
+    )
+
+
+def type_named(cluster: Cluster, name: str) -> Type:
+    """The definition of this name, PLURAL.GROUP. Raises ApiError with code 404."""
+    with Api(cluster) as api:
+        found = api.get(f"{DEFINITIONS}/{name}")
+    if found is None:
+        raise ApiError(
+            f"no definition {name} on this cluster",
+            code=404,
+            reason="NotFound",
+            evidence="so it holds no object of it",
+            next_act="look at metadata.name of the new definition, or name the cluster with --cluster",
+        )
+    return _type(found)
+
+
+def _type(one: Mapping[str, Any]) -> Type:
+    names, spec = one["spec"]["names"], one["spec"]
+    manifest = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", **one}
+    return Type(
+        Source.of(f"definition {one['metadata']['name']} on the cluster", manifest),
+        spec["group"],
+        names["plural"],
+        spec["scope"] == "Namespaced",
+        next(version["name"] for version in spec["versions"] if version["storage"]),
+        tuple(version["name"] for version in spec["versions"] if version["served"]),
     )
 
 

@@ -18,6 +18,7 @@ from labkit.trace.celcost import Costs
 from labkit.trace.values import Trace
 
 from .samples_prediction import QUESTION, SCORE, VERDICT
+from .samples_preview import PREVIEW
 
 COLIS = "colis.cours.example.com"
 KEYS = "/registry/cours.example.com/colis/ch54"
@@ -366,5 +367,5 @@ TABLE = Document("anything", (Table(("a", "b"), ((Cell("1"), Cell("x")),)),))
 
 ALL: tuple[object, ...] = (
     *(DEFINITION, GROUP, STORED, FIELDS, REFUSED, REFUSAL, MIGRATION, COST, COSTS, CLEANED, TRACE, TABLE),
-    *(QUESTION, SCORE, VERDICT),
+    *(PREVIEW, QUESTION, SCORE, VERDICT),
 )
