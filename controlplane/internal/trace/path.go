@@ -237,7 +237,7 @@ func (p *path) show(u *unstructured.Unstructured) map[string]any {
 
 func (p *path) result() *Result {
 	r := p.outcome
-	r.Stages, r.Warnings = p.stages, p.warnings.Texts()
+	r.Stages, r.Warnings = append([]Stage{}, p.stages...), p.warnings.Texts() // none at all where the body is too large
 	if r.Lines == nil {
 		r.Lines = []string{}
 	}
