@@ -144,8 +144,6 @@ class Engine:
     def _read(self, answer: bytes) -> dict[str, Any]:
         try:
             found: dict[str, Any] = json.loads(answer)
-        except RecursionError as cause:
-            raise TraceError("the object is nested too deeply to be shown", evidence=str(cause)) from cause
         except ValueError as cause:
             self.stop()
             raise TraceError(
