@@ -22,7 +22,7 @@ from labkit.cluster.base import KUBERNETES_VERSION
 from labkit.cluster.embedded import attach
 from labkit.course import notebook
 from labkit.errors import LabkitError
-from labkit.machine.bench import chapter, objects, start
+from labkit.machine.bench import celcost, chapter, objects, start
 from labkit.machine.checkout import Checkout
 from labkit.observe import cost
 from labkit.show.bench import Figure, replace_section, table
@@ -71,6 +71,8 @@ def _measure(checkout: Checkout, folder: Path, *, quick: bool) -> list[Figure]:
     figures = [_set_up(checkout)]
     _tell("typed objects")
     figures += objects.figures(turns=2 if quick else objects.TURNS)
+    _tell("costs of rules")
+    figures += celcost.figures(checkout, runs=2 if quick else celcost.RUNS)
     _tell("ready times and memory")
     figures += start.figures(program, folder, runs=2 if quick else start.RUNS)
     with start.serving(program, folder / "chapter", throw_away=True) as started:
