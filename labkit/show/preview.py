@@ -35,6 +35,8 @@ def document(value: Preview) -> Document:
         parts.append(Note(value.unseen))
     if value.version:
         parts.append(_fates(value, shown))
+    if any(fate.forecast.next_read.verdict == "refused" for fate in value.fates):
+        parts.append(Note("while one object cannot be read, no list of them works, nor a deletion of the definition"))
     rest = value.fates[FATES:]
     if rest:
         count = sum(fate.count for fate in rest)

@@ -31,6 +31,7 @@ def test_the_text_counts_fates_and_tells_each_by_an_example() -> None:
         "2 1,200 v1alpha1 1 lost, 1 null dropped, 1 filled in accepted, 1 lost, 1 filled in accepted "
         "ch54/a, ch54/b, ch54/c, …",
         "3 2 v1 as stored forgiven refused ch54/d, ch54/e",
+        "while one object cannot be read, no list of them works, nor a deletion of the definition",
         "1: 1 object like ch54/parti",
         "when field what detail",
         "next read cannot be read request to convert CR from an invalid group/version: cours.example.com/v0",
