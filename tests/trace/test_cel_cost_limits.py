@@ -280,6 +280,18 @@ def test_following_the_first_advice_of_each_expression_makes_a_definition_accept
         assert said(api, body) == ()
 
 
+def test_many_lists_without_bounds_get_one_bound_for_all(engine: Engine, api: Api) -> None:
+    lists = {f"l{n}": array(text(20), **rule("self.all(x, self.exists(y, x == y))")) for n in range(30)}
+    body = definition(fields(lists))
+    costs = engine.cel_cost(source(body))
+    told = [(one, advice) for one, advice in meant(costs) if advice.text.startswith("for the schema's total")]
+    assert len(told) == 4  # as many as the server names
+    bounds = told[0][1].bounds
+    assert (len(bounds), len({bound.value for bound in bounds})) == (30, 1)
+    assert said(api, bounded(body, bounds)) == ()
+    assert said(api, bounded(body, bounds, 1)) != ()
+
+
 def test_a_default_that_a_bound_would_break_is_kept_valid(engine: Engine) -> None:
     costs = engine.cel_cost(source(definition(UNBOUNDED["a list with a default"])))
     (bound,) = costs.expressions[0].advice[0].bounds
