@@ -174,10 +174,32 @@ class Server:
         return found
 
     def clean_up(self) -> None:
-        """Ask for the deletion of all that was registered."""
-        for kind in self.registered.values():
-            self.api.raw("DELETE", f"{DEFINITIONS}/{kind.document['metadata']['name']}")
+        """Delete all that was registered, and wait until it is gone."""
+        mine = {kind.document["metadata"]["name"]: kind for kind in self.registered.values()}
+        for key, text in self.in_etcd().items():
+            if '"finalizers"' in text:  # nobody else would take them away
+                self._release(key, json.loads(text))
+        for name in mine:
+            self.api.raw("DELETE", f"{DEFINITIONS}/{name}")
+
+        def look() -> waiting.Seen[None]:
+            left = mine.keys() & {one["metadata"]["name"] for one in self.api.list(DEFINITIONS)}
+            return waiting.Seen(not left, f"left: {', '.join(sorted(left))}")
+
+        waiting.wait_for("the definitions to be deleted", look, limit_s=120)
         self.registered.clear()
+
+    def _release(self, key: str, obj: Json) -> None:
+        _, _, _, plural, *_, name = key.split("/")
+        kind = next(one for one in self.registered.values() if one.plural == plural and key == one.key(name))
+        version = obj["apiVersion"].partition("/")[2]
+        answer = self.api.raw(
+            "PATCH",
+            f"{kind.collection(version)}/{name}",
+            {"metadata": {"finalizers": None}},
+            "application/merge-patch+json",
+        )
+        assert answer.ok, answer.text
 
     def write(self, case: Case, body: Json, *, dry: bool = False) -> ApiResponse:
         """The request of a case that creates or updates."""

@@ -6,9 +6,11 @@ any one stage of the trace left out, or two in each other's place, some case mus
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 
 import pytest
+import yaml
 
 from labkit.cluster import Api
 from labkit.cluster.embedded import EmbeddedCluster
@@ -30,6 +32,13 @@ SWAPPED = [
     "validation,conversion", "cel,conversion", "read-pruning,read-defaulting", "read-defaulting,read-conversion",
     "read-pruning,read-conversion",
 ]  # fmt: skip
+
+
+class _Quoting(yaml.SafeDumper):
+    """Quotes every text: the server's YAML takes a bare n for false."""
+
+
+_Quoting.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +102,19 @@ def test_the_comparison_is_green_on_the_same_process_with_nothing_left_out(
 ) -> None:
     objects = [played for played in plays if not played.case.defines]
     assert not [str(played.case) for played in objects[::7] if differences(changed_tracer, played)]
+
+
+def test_texts_in_yaml_are_traced_as_those_in_json(plays: list[Played], tracer: Tracer) -> None:
+    """The first case of each topic; the server is asked in JSON, and YAML says the same of what can be decoded."""
+    wrong = []
+    for topic in TOPICS:
+        played = next(one for one in of(topic, plays) if not isinstance(one.case.body, str))
+        asked = request_of(played)
+        for part in ("definition", "object"):
+            if part in asked:
+                asked[part] = yaml.dump(json.loads(asked[part]), Dumper=_Quoting, allow_unicode=True)
+        wrong += [f"{played.case}: {one}" for one in difference(played.outcome, outcome_of(tracer.ask(asked)))]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_every_stage_is_left_out_once(plays: list[Played], tracer: Tracer) -> None:

@@ -112,7 +112,7 @@ def told_by_stages(played: Played, answer: Json) -> list[str]:
         return ["a stage is told twice"]
     found = []
     outcome = played.outcome
-    if "validation" in stages and outcome.status[1] != "Conflict":
+    if "validation" in stages and (outcome.verdict == "accepted" or outcome.status[1] == "Invalid"):
         tellers = [*stages["validation"]["errors"], *stages.get("cel", {}).get("rules", ())]
         errors = [one for one in tellers if not one["forgiven"]]
         told = {plain(one["line"]) for one in errors if one["line"]}
