@@ -175,6 +175,43 @@ def test_a_trace_is_a_widget_with_html_and_a_text_twin_and_only_then_loads_widge
     assert shown == "['application/vnd.jupyter.widget-view+json', 'text/html', 'text/plain']"
 
 
+def test_the_cost_is_measured_with_a_bar_and_shows_itself_as_tables_and_plots(
+    kernels: Callable[..., CourseKernel], cluster: EmbeddedCluster
+) -> None:
+    kernel = kernels(LABKIT_CLUSTER=f"embedded:{cluster.state_dir}")
+    kernel.run(BEGIN)
+    measured = kernel.run("cost = lab.cost([1, 2], repeats=1)")
+    assert measured.error is None
+    assert text(measured.outputs) == "1 and 2 definitions, 1 round", "the bar is drawn over, and not recorded"
+    tables, plots = kernel.run("cost").outputs
+    assert "1 and 2 definitions, sent through the API, 1 round on one server" in tables["data"]["text/html"]
+    assert set(plots["data"]) == {"text/plain", "image/png"}
+    refused = text(kernel.run("lab.cost(1, objects=[5, 1])").outputs)
+    assert refused.startswith("ValueError: measure 1 to 500 definitions and 0 to 5000 objects, in growing numbers")
+    assert text(kernel.run('lab.kubectl("get", "crd", "-o", "name");').outputs).endswith("/colis.cours.example.com")
+
+
+def test_an_interrupted_cell_takes_its_definitions_off_the_cluster(
+    kernels: Callable[..., CourseKernel], cluster: EmbeddedCluster
+) -> None:
+    kernel = kernels(LABKIT_CLUSTER=f"embedded:{cluster.state_dir}")
+    kernel.run(BEGIN)
+    cell = (
+        "import os, signal, threading\n"
+        "from labkit.cluster import Api\n"
+        "from labkit.observe import load\n"
+        "from labkit.waiting import Seen, wait_for\n"
+        "def interrupt():\n"
+        "    with Api(lab.cluster) as api:\n"
+        "        wait_for('some', lambda: Seen(len(load.present(api)) > 2, ''), limit_s=60)\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "threading.Thread(target=interrupt).start()\n"
+        "lab.cost(50)"
+    )
+    assert (kernel.run(cell).error or "").startswith("KeyboardInterrupt")
+    assert text(kernel.run("with Api(lab.cluster) as api: print(load.present(api))").outputs) == "()"
+
+
 def test_the_discovery_cache_is_forgotten_on_purpose(run: Run, cluster: EmbeddedCluster) -> None:
     run("%kubectl get colis -A")
     assert (cluster.cache_dir / "discovery").is_dir()

@@ -294,11 +294,12 @@ class _Playing:
 
     def _store(self, numbers: range) -> None:
         if numbers:
-            self._progress(f"creating {len(numbers)} objects")
+            self._progress(f"creating {load.counted(len(numbers), 'object')}")
             self._stored_s += load.store(self._api, numbers, count=self._work.counting(0.2))
 
     def _look(self, definitions: int, objects: int) -> Step:
-        seen = self._read(f"with {definitions} definitions" + (f" and {objects} objects" if objects else ""))
+        there = load.counted(definitions, "definition") + (f", {load.counted(objects, 'object')}" if objects else "")
+        seen = self._read(f"with {there}")
         self._progress(f"timing kubectl {' '.join(self._plan.command)}")
         cold, warm = _kubectl_times(self._cluster, self._plan.command)
         return Step(definitions, objects, seen, self._established_s, self._published_s, self._stored_s, cold, warm)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from labkit.observe.cost import Cost, Plan, Round, Step
 from labkit.observe.growth import Line, fit
+from labkit.observe.load import counted
 from labkit.observe.reading import Reading
 from labkit.show.document import Cell, Document, Note, Table
 from labkit.show.units import Unit, amount, listed, mebibytes, seconds, significant
@@ -206,7 +207,7 @@ def title(plan: Plan) -> str:
 
 def headline(value: Cost) -> str:
     """What was measured, how, and how often."""
-    rounds = f"{len(value.rounds)} round{'s' if len(value.rounds) > 1 else ''}"
+    rounds = counted(len(value.rounds), "round")
     where = "each on a new cluster" if value.apart else "on one server"
     through = "the API" if value.plan.through == "api" else "kubectl apply"
     return f"{title(value.plan)}, sent through {through}, {rounds} {where}"

@@ -144,7 +144,7 @@ def test_a_removal_that_fails_says_what_is_left(stage: Stage, monkeypatch: pytes
             path = f"{DEFINITIONS}/{COST_DEFINITIONS[1]}"
             stage.api.patch(path, {"metadata": {"finalizers": ["cours.example.com/inventaire"]}})
 
-    monkeypatch.setattr(load, "LIMIT_S", 3.0)
+    monkeypatch.setattr(load, "LIMIT_S", 2.0)
     try:
         with pytest.raises(WaitTimeout, match="the measured definitions to be gone") as caught:
             cost.measure(stage.cluster, Plan((2,), repeats=1), held)
