@@ -66,7 +66,7 @@ def _wanted(value: Cost) -> tuple[Panel, ...]:
         Panel("time to Established, s", (Line("established", "established"), Line("published", "published"))),
         kubectl,
         Panel("discovery, KiB", (Line("aggregated", "/apis, aggregated", KIB), Line("discovery", "/apis", KIB))),
-        Panel("OpenAPI v3, MiB", (Line("openapi", "the group's", MIB),)),
+        Panel("OpenAPI v3 of the group, MiB", (Line("openapi", "document", MIB),)),
         memory,
         etcd,
     )

@@ -34,7 +34,7 @@ def test_every_round_s_points_are_drawn_over_the_number_of_definitions() -> None
         "time to Established, s",
         "kubectl get namespaces, ms",
         "discovery, KiB",
-        "OpenAPI v3, MiB",
+        "OpenAPI v3 of the group, MiB",
         "added to the server's memory, MiB",
         "added to etcd, MiB",
     ]
