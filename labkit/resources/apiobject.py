@@ -10,11 +10,10 @@ from __future__ import annotations
 from typing import Any, NoReturn, Self
 
 from labkit.resources.containers import Object
-from labkit.resources.errors import DeclarationError, Refusal, ResourceError
+from labkit.resources.errors import DeclarationError, Refusal, ResourceError, class_name
 from labkit.resources.field import Field
 from labkit.resources.meta import ObjectMeta, OwnerReference
 from labkit.resources.objects import Resource, ResourceMeta
-from labkit.resources.options import class_name
 from labkit.resources.paths import SpecPaths
 from labkit.resources.state import state_of
 from labkit.resources.values import described, text_of

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from labkit.resources.errors import Problem, Refusal
+from labkit.resources.errors import Problem, Refusal, class_name
 from labkit.resources.node import Node
-from labkit.resources.options import class_name
 from labkit.resources.quick import Builders
 from labkit.resources.state import ClassState
 from labkit.resources.strictness import is_strict, undeclared

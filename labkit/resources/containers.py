@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from labkit.resources import names
-from labkit.resources.errors import Problem, Refusal
+from labkit.resources.errors import Problem, Refusal, class_name
 from labkit.resources.field import Field, as_field, constrained, places, register_kind
 from labkit.resources.legacy import legacy_values
 from labkit.resources.node import Node
-from labkit.resources.options import ELEMENT, class_name, refuse, size_checks
+from labkit.resources.options import ELEMENT, refuse, size_checks
 from labkit.resources.scalars import Scalar, Str
 from labkit.resources.values import check_json, copied, described, in_quotes, text_of, unpaired
 

@@ -14,10 +14,9 @@ from types import MappingProxyType
 from typing import Any, NoReturn
 
 from labkit.resources.containers import Object, Struct
-from labkit.resources.errors import DeclarationError, outermost
+from labkit.resources.errors import DeclarationError, class_name, outermost
 from labkit.resources.field import Field, as_field, same
 from labkit.resources.names import attribute_of
-from labkit.resources.options import class_name
 from labkit.resources.state import ClassState, state_of
 from labkit.resources.values import copied
 

@@ -15,9 +15,9 @@ from labkit.resources import checks
 from labkit.resources.apiextensions import CustomResourceDefinition
 from labkit.resources.apiobject import APIObject, facts_of
 from labkit.resources.containers import List, Map, Object, Struct
-from labkit.resources.errors import DeclarationError, ResourceError, outermost
+from labkit.resources.errors import DeclarationError, ResourceError, class_name, outermost
 from labkit.resources.field import Field
-from labkit.resources.options import ELEMENT, KEYWORDS, class_name
+from labkit.resources.options import ELEMENT, KEYWORDS
 from labkit.resources.state import ClassState, state_of
 from labkit.resources.unions import Union
 

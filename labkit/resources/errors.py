@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
+from labkit.resources.node import Node
+
 __all__ = [
     "DeclarationError",
     "Problem",
@@ -26,8 +28,10 @@ __all__ = [
     "ServerPath",
     "SpecPathError",
     "TooDeep",
+    "class_name",
     "json_path",
     "outermost",
+    "refused",
 ]
 
 P = ParamSpec("P")
@@ -200,20 +204,42 @@ def _declaration_error(
 
 
 def outermost(function: Callable[P, R]) -> Callable[P, R]:
-    """*function* as a public entry: its errors are raised here, without the lines of the package they come from."""
+    """*function* as a public entry: its errors are raised here, without the lines of the package they come from.
+
+    A Refusal becomes the ResourceError of the class whose method *function* is.
+    """
 
     @functools.wraps(function)
     def entry(*args: P.args, **kwargs: P.kwargs) -> R:
         error: ResourceError | DeclarationError
         try:
             return function(*args, **kwargs)
-        except (ResourceError, DeclarationError) as refused:
-            error = refused.with_traceback(None)
-        except RecursionError:
-            error = ResourceError(function.__name__, TooDeep().problems)
+        except (ResourceError, DeclarationError) as raised:
+            error = raised.with_traceback(None)
+            error.__context__ = None  # what the package met on the way
+        except (Refusal, RecursionError) as reason:
+            error = refused(_speaker(function, args), reason)
         raise error
 
     return entry
+
+
+def _speaker(function: Callable[..., Any], args: tuple[Any, ...]) -> str:
+    """Who is named in an error: the class of a method, or the function."""
+    first = args[0] if "." in function.__qualname__ else None
+    cls = first if isinstance(first, type) else type(first)
+    return class_name(cls) if issubclass(cls, Node) else function.__name__
+
+
+def refused(name: str, reason: Refusal | RecursionError, *key: Step) -> ResourceError:
+    """The public error for what *name* refused, perhaps at *key*, or for a value deeper than the stack."""
+    refusal = reason if isinstance(reason, Refusal) else TooDeep()
+    return ResourceError(name, refusal.under(*key) if key else refusal.problems)
+
+
+def class_name(cls: type[Any]) -> str:
+    """The name of a class for messages: without the function it was written in."""
+    return cls.__qualname__.rpartition("<locals>.")[2]
 
 
 def shorten(text: str) -> str:

@@ -12,8 +12,8 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeVar, overload
 
-from labkit.resources.errors import Refusal, ResourceError, TooDeep
-from labkit.resources.options import Check, check_names, check_places, class_name, refuse
+from labkit.resources.errors import Refusal, class_name, refused
+from labkit.resources.options import Check, check_names, check_places, refuse
 from labkit.resources.values import copied, text_of
 
 if TYPE_CHECKING:
@@ -90,11 +90,8 @@ class Field(Generic[E, V]):
     def __set__(self, obj: Resource, value: Any) -> None:
         try:
             self.store(obj, value)
-        except Refusal as refusal:
-            __tracebackhide__ = True
-            error = ResourceError(class_name(type(obj)), refusal.under(self.key))
-        except RecursionError:
-            error = ResourceError(class_name(type(obj)), TooDeep().under(self.key))
+        except (Refusal, RecursionError) as reason:
+            error = refused(class_name(type(obj)), reason, self.key)
         else:
             return
         raise error
@@ -102,9 +99,8 @@ class Field(Generic[E, V]):
     def __delete__(self, obj: Resource) -> None:
         try:
             self.clear(obj)
-        except Refusal as refusal:
-            __tracebackhide__ = True
-            error = ResourceError(class_name(type(obj)), refusal.under(self.key))
+        except Refusal as reason:
+            error = refused(class_name(type(obj)), reason, self.key)
         else:
             return
         raise error

@@ -11,8 +11,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from labkit.resources.errors import class_name
 from labkit.resources.field import Field
-from labkit.resources.options import class_name
 from labkit.resources.values import check_json, described
 
 __all__ = ["legacy_values"]

@@ -15,11 +15,10 @@ from labkit.resources import names
 from labkit.resources.building import builder_of, not_an_object, read_values, taken
 from labkit.resources.containers import Struct
 from labkit.resources.declaring import declare_field
-from labkit.resources.errors import DeclarationError, Problem, Refusal, ResourceError, TooDeep, outermost
+from labkit.resources.errors import DeclarationError, Problem, Refusal, ResourceError, class_name, outermost, refused
 from labkit.resources.field import Field, Subscripted, as_field, same
 from labkit.resources.names import attribute_of
 from labkit.resources.node import Node
-from labkit.resources.options import class_name
 from labkit.resources.state import ClassState, state_of
 from labkit.resources.values import check_json, copied, described, text_of, unpaired
 from labkit.resources.writing import ENCODER, Writers
@@ -180,11 +179,8 @@ class Resource(Node, metaclass=ResourceMeta):
                 self._values = taken(type(self), document)._values
             else:
                 self._values = state.build(_given(state, document, fields))._values
-        except Refusal as refusal:
-            __tracebackhide__ = True
-            error = ResourceError(class_name(type(self)), refusal.problems)
-        except RecursionError:
-            error = ResourceError(class_name(type(self)), TooDeep().problems)
+        except (Refusal, RecursionError) as reason:
+            error = refused(class_name(type(self)), reason)
         else:
             return
         raise error
@@ -204,26 +200,19 @@ class Resource(Node, metaclass=ResourceMeta):
             elif not isinstance(document, Mapping):
                 raise not_an_object(cls, document)
             return taken(cls, document) if state.lenient else state.build(document)  # type: ignore[no-any-return]
-        except Refusal as refusal:
-            __tracebackhide__ = True
-            error = ResourceError(class_name(cls), refusal.problems)
-        except RecursionError:
-            error = ResourceError(class_name(cls), TooDeep().problems)
+        except (Refusal, RecursionError) as reason:
+            error = refused(class_name(cls), reason)
         raise error
 
     @classmethod
+    @outermost
     def from_json(cls, text: str | bytes) -> Self:
         """from_dict of a JSON text; raises ResourceError for a text that is not JSON."""
         try:
             document = json.loads(text)
         except ValueError as reason:
-            __tracebackhide__ = True
-            error = ResourceError(class_name(cls), [Problem((), f"is not JSON: {reason}")])
-        except RecursionError:
-            error = ResourceError(class_name(cls), TooDeep().problems)
-        else:
-            return cls.from_dict(document)
-        raise error
+            raise Refusal.of(f"is not JSON: {reason}") from None
+        return cls.from_dict(document)
 
     @classmethod
     def _build(cls, value: Any) -> Any:
@@ -253,18 +242,14 @@ class Resource(Node, metaclass=ResourceMeta):
         values = self._values
         return self.__labkit__.writers[tuple(values)](values)  # type: ignore[attr-defined,no-any-return]
 
+    @outermost
     def to_dict(self) -> dict[str, Any]:
         """The wire form: plain dicts and lists of JSON values, in the order of the document.
 
         The caller's to change: containers are copies (free JSON is copied one level). Raises ResourceError if the
         object is nested too deeply to be written.
         """
-        try:
-            return self._dump()
-        except RecursionError:
-            __tracebackhide__ = True
-            error = ResourceError(class_name(type(self)), TooDeep().problems)
-        raise error
+        return self._dump()
 
     def to_json(self, *, indent: int | None = None) -> str:
         """The wire form as JSON text, UTF-8 safe, keys in the order of the document; raises ResourceError.
@@ -283,26 +268,19 @@ class Resource(Node, metaclass=ResourceMeta):
             if not unpaired(text):
                 return text
             error = _not_json(self, "cannot be written as JSON")
-        except RecursionError:
-            error = ResourceError(class_name(type(self)), TooDeep().problems)
+        except RecursionError as reason:
+            error = refused(class_name(type(self)), reason)
         except (TypeError, ValueError) as reason:
             error = _not_json(self, f"cannot be written as JSON: {reason}")
-        __tracebackhide__ = True
         raise error
 
+    @outermost
     def to_yaml(self) -> str:
         """The wire form as one YAML document that YAML 1.1 and 1.2 readers, and kubectl, understand alike.
 
         Needs PyYAML; raises ImportError naming it if it is absent, and ResourceError as to_json.
         """
-        try:
-            return as_yaml(check_json(self._dump()))
-        except Refusal as refusal:
-            __tracebackhide__ = True
-            error = ResourceError(class_name(type(self)), refusal.problems)
-        except RecursionError:
-            error = ResourceError(class_name(type(self)), TooDeep().problems)
-        raise error
+        return as_yaml(check_json(self._dump()))
 
     @property
     def _unknown_fields(self) -> dict[str, Any]:
@@ -315,8 +293,8 @@ class Resource(Node, metaclass=ResourceMeta):
             return NotImplemented
         try:
             return self._values == other._values
-        except RecursionError:
-            error = ResourceError(class_name(type(self)), TooDeep().problems)
+        except RecursionError as reason:
+            error = refused(class_name(type(self)), reason)
         raise error
 
     __hash__ = None  # type: ignore[assignment]

@@ -12,14 +12,14 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from labkit.resources.errors import DeclarationError
+from labkit.resources.errors import DeclarationError, class_name
 from labkit.resources.patterns import Pattern, PatternError, PatternUnknown, compile_pattern, pattern_text
 from labkit.resources.values import INT64_MAX, INT64_MIN, in_quotes, text_of
 
 if TYPE_CHECKING:
     from labkit.resources.field import Field
 
-__all__ = ["CORE", "ELEMENT", "KEYWORDS", "KNOWN", "Check", "check_names", "checks_of", "class_name", "refuse"]
+__all__ = ["CORE", "ELEMENT", "KEYWORDS", "KNOWN", "Check", "check_names", "checks_of", "refuse"]
 
 CORE = (
     "required",
@@ -88,11 +88,6 @@ class Check(NamedTuple):
 
     holds: Callable[[Any], bool]
     say: Callable[[Any], str]
-
-
-def class_name(cls: type[Any]) -> str:
-    """The name of a class for messages: without the function it was written in."""
-    return cls.__qualname__.rpartition("<locals>.")[2]
 
 
 def refuse(field: Field[Any, Any], message: str, option: str = "") -> NoReturn:

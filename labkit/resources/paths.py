@@ -12,9 +12,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from labkit.resources import walk
-from labkit.resources.errors import ResourceError, SpecPathError, TooDeep
-from labkit.resources.options import class_name
-from labkit.resources.state import state_of
+from labkit.resources.errors import SpecPathError, TooDeep, class_name, outermost
 from labkit.resources.walk import Bad, Path, Place
 
 __all__ = ["SpecPaths"]
@@ -29,97 +27,65 @@ class SpecPaths:
 
     __slots__ = ()
 
+    @outermost
     def spec_get(self, path: Path) -> Any:
         """The value at *path*, a typed value as the object it is; None if anything on the way is missing.
 
         The empty path is the spec itself. Creates nothing.
         """
-        found, error = _run(self, path, lambda steps: walk.read(self, steps))
-        if error is not None:
-            __tracebackhide__ = True
-            raise error
-        return found
+        return _run(self, path, walk.read)
 
+    @outermost
     def spec_set(self, path: Path, value: Any) -> Self:
         """Write *value* through the field it is for; creates what is missing on the way. Returns the object.
 
         None is null for a nullable field and absence for others. A list index equal to the length appends.
         """
-        _, error = _run(self, path, lambda steps: walk.at(self, steps, lambda place: place.store(value)), empty=False)
-        if error is not None:
-            __tracebackhide__ = True
-            raise error
+        _run(self, path, walk.at, Place.store, value)
         return self
 
+    @outermost
     def spec_array(self, path: Path) -> list[Any]:
         """The list at *path*, created if missing: the very list the object holds. Appending to it is not checked."""
-        found, error = _run(
-            self, path, lambda steps: walk.at(self, steps, lambda place: place.container("list")), empty=False
-        )
-        if error is not None:
-            __tracebackhide__ = True
-            raise error
-        return found  # type: ignore[no-any-return]
+        return _run(self, path, walk.at, Place.container, "list")  # type: ignore[no-any-return]
 
+    @outermost
     def spec_hash(self, path: Path) -> Any:
         """The dict at *path*, or the typed object there, created if missing: the very one the object holds."""
-        found, error = _run(
-            self, path, lambda steps: walk.at(self, steps, lambda place: place.container("dict")), empty=False
-        )
-        if error is not None:
-            __tracebackhide__ = True
-            raise error
-        return found
+        return _run(self, path, walk.at, Place.container, "dict")
 
+    @outermost
     def spec_push(self, path: Path, *values: Any) -> Self:
         """Append to the list at *path*, created if missing: all *values*, or none if one is refused."""
-        _, error = _run(self, path, lambda steps: walk.at(self, steps, lambda place: place.push(values)), empty=False)
-        if error is not None:
-            __tracebackhide__ = True
-            raise error
+        _run(self, path, walk.at, Place.push, values)
         return self
 
+    @outermost
     def spec_merge(self, document: dict[str, Any] | None = None, /, **values: Any) -> Self:
         """Write keys of the spec itself (a dot in a key is part of it), all or none; other keys stay."""
-        given = {**(document or {}), **values}
-        _, error = _run(self, (), lambda _: _merge(self, given))
-        if error is not None:
-            __tracebackhide__ = True
-            raise error
+        _run(self, (), _merge, {**(document or {}), **values})
         return self
 
+    @outermost
     def spec_delete(self, path: Path) -> Self:
         """Remove what is at *path*; nothing happens if it is not there. A required field cannot be removed."""
-        _, error = _run(self, path, lambda steps: _delete(self, steps))
-        if error is not None:
-            __tracebackhide__ = True
-            raise error
+        _run(self, path, _delete)
         return self
 
 
-def _run(
-    obj: Any, path: Path, act: Callable[[tuple[str | int, ...]], Any], *, empty: bool = True
-) -> tuple[Any, Exception | None]:
-    """What *act* gives, or the error that the verb is to raise: so no more than its own line is in a traceback."""
-    name = class_name(type(obj))
+def _run(obj: Any, path: Path, verb: Callable[..., Any], *more: Any) -> Any:
+    """What ``verb(obj, steps, *more)`` gives; its refusals become public errors, which name the path."""
     shown = ""
     try:
-        if "spec" not in state_of(type(obj)).fields:
-            reason = f"{name} has no spec field: the spec_* methods need one to read or build"
-            return None, SpecPathError(name, "", reason)
-        steps, shown = walk.parsed(path)
-        if not steps and not empty:
-            return None, SpecPathError(name, "", f"spec path '{shown}' is empty")
-        return act(steps), None
-    except Bad as bad:
-        return None, SpecPathError(name, bad.path or shown, bad.reason, segment=bad.segment)
-    except walk.Inflation as bad:
-        return None, ResourceError(bad.class_name, bad.problems)
-    except RecursionError:
-        return None, SpecPathError(name, shown, TooDeep().reason)
+        steps, shown = walk.parsed(obj, path)
+        return verb(obj, steps, *more)
+    except (Bad, RecursionError) as reason:
+        bad = reason if isinstance(reason, Bad) else Bad(TooDeep().reason)
+        error = SpecPathError(class_name(type(obj)), bad.path or shown, bad.reason, segment=bad.segment)
+    raise error
 
 
-def _merge(obj: Any, given: dict[str, Any]) -> None:
+def _merge(obj: Any, _: tuple[str | int, ...], given: dict[str, Any]) -> None:
     spec = walk.spec_of(obj)
     writes = []
     for key, value in given.items():

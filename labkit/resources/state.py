@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from labkit.resources.errors import Refusal
+from labkit.resources.errors import Refusal, class_name
 from labkit.resources.field import Field
-from labkit.resources.options import class_name
 from labkit.resources.strictness import is_strict, undeclared
 from labkit.resources.values import check_json, copied, described, in_quotes, unpaired
 

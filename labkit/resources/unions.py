@@ -10,10 +10,9 @@ from typing import Any, ClassVar, Literal, Self
 
 from labkit.resources import names
 from labkit.resources.containers import Object
-from labkit.resources.errors import Refusal, ResourceError, TooDeep
+from labkit.resources.errors import Refusal, outermost
 from labkit.resources.field import Field
 from labkit.resources.node import Node
-from labkit.resources.options import class_name
 from labkit.resources.scalars import Str
 from labkit.resources.values import check_json, copied, described, text_of, unpaired
 from labkit.resources.writing import ENCODER
@@ -31,17 +30,9 @@ class Union(Node):
     empty: ClassVar[Any] = None  # the wire form of a union that holds nothing
     takes_null: ClassVar[bool] = False  # whether null is a value, where it stands as an element
 
+    @outermost
     def __init__(self, value: Any = None) -> None:
-        try:
-            self.value = None if value is None else self._held(value)
-        except Refusal as refusal:
-            __tracebackhide__ = True
-            error = ResourceError(class_name(type(self)), refusal.problems)
-        except RecursionError:
-            error = ResourceError(class_name(type(self)), TooDeep().problems)
-        else:
-            return
-        raise error
+        self.value = None if value is None else self._held(value)
 
     @classmethod
     def _held(cls, value: Any) -> Any:

@@ -11,18 +11,18 @@ from collections.abc import Callable
 from typing import Any
 
 from labkit.resources.containers import List, Map, Object, Opaque, Struct
-from labkit.resources.errors import Problem, Refusal, printable
+from labkit.resources.errors import Refusal, ResourceError, class_name, printable
 from labkit.resources.field import Field
 from labkit.resources.node import Node
 from labkit.resources.objects import Resource
-from labkit.resources.options import class_name, size_checks
+from labkit.resources.options import size_checks
 from labkit.resources.scalars import Scalar
 from labkit.resources.state import state_of
 from labkit.resources.strictness import is_strict, undeclared
 from labkit.resources.unions import Union
 from labkit.resources.values import check_json, described, in_quotes, text_of, unpaired
 
-__all__ = ["Bad", "Inflation", "Path", "Place", "at", "found_parent", "parsed", "read", "spec_of", "text"]
+__all__ = ["Bad", "Path", "Place", "at", "found_parent", "parsed", "read", "spec_of", "text"]
 
 Step = str | int
 Path = str | tuple[Step, ...] | list[Step]
@@ -40,14 +40,6 @@ class Bad(Exception):
         self.reason, self.segment, self.path = reason, segment, path
 
 
-class Inflation(Exception):
-    """A dict from which a class could not be built."""
-
-    def __init__(self, name: str, problems: list[Problem]) -> None:
-        super().__init__()
-        self.class_name, self.problems = name, problems
-
-
 def text(path: object) -> str:
     """A path as it is shown; steps of a tuple are joined with dots."""
     if isinstance(path, str):
@@ -55,8 +47,11 @@ def text(path: object) -> str:
     return ".".join(map(text_of, path)) if isinstance(path, (tuple, list)) else described(path)
 
 
-def parsed(path: object) -> tuple[tuple[Step, ...], str]:
-    """The steps of *path*, and its text."""
+def parsed(obj: Any, path: object) -> tuple[tuple[Step, ...], str]:
+    """The steps of *path* in the spec of *obj*, and its text."""
+    if "spec" not in state_of(type(obj)).fields:
+        name = class_name(type(obj))
+        raise Bad(f"{name} has no spec field: the spec_* methods need one to read or build")
     shown = text(path)
     if isinstance(path, str):
         steps: tuple[Step, ...] = tuple(path.split(".")) if path else ()
@@ -229,7 +224,7 @@ class Place:
                 problems = refusal.under(self.step if isinstance(node, list) else self.key)
                 if self.holder is not None and not isinstance(node, Resource):
                     problems = Refusal(problems).under(self.holder.key)
-                raise Inflation(class_name(outer), problems) from None
+                raise ResourceError(class_name(outer), problems) from None
             raise self.bad(f"cannot set '{self.shown}'{self._inside}: {refusal.reason}") from None
         if not self.found()[0]:
             self._sized(len(node) + 1 if not isinstance(node, Resource) else 0, "cannot set")
@@ -338,12 +333,14 @@ def spec_of(obj: Any) -> Any:
     return _entered(value, place.field)[0]
 
 
-def at(obj: Any, steps: tuple[Step, ...], act: Callable[[Place], Any]) -> Any:
-    """What *act* gives at the place of the last step. What is missing is created, and taken back if *act* fails."""
+def at(obj: Any, steps: tuple[Step, ...], act: Callable[..., Any], *more: Any) -> Any:
+    """``act(place, *more)`` at the place of the last step. What is missing is created, and taken back if that fails."""
+    if not steps:
+        raise Bad("spec path '' is empty")
     made: list[tuple[Place, bool]] = []
     try:
-        return act(_parent(obj, steps, made))
-    except (Bad, Inflation, RecursionError):
+        return act(_parent(obj, steps, made), *more)
+    except (Bad, ResourceError, RecursionError):
         if made:
             made[0][0].take_back(*made[0][1:])
         raise
