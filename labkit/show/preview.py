@@ -161,7 +161,7 @@ def _write_rows(one: Written) -> Iterator[tuple[str, Cell, str]]:
             yield "", Cell("refused", "bad"), line
     for path in one.pruned:
         yield path, Cell("lost", "removed"), "shown now, not stored any more"
-    for added in one.defaulted:
+    for added in one.defaulted if one.verdict != "refused" else ():
         yield _filled(added)
 
 
