@@ -22,7 +22,8 @@ from labkit.cluster.base import KUBERNETES_VERSION
 from labkit.cluster.embedded import attach
 from labkit.course import notebook
 from labkit.errors import LabkitError
-from labkit.machine.bench import celcost, chapter, objects, start
+from labkit.machine.bench import chapter, objects, start, trace
+from labkit.machine.bench.trace import Measured
 from labkit.machine.checkout import Checkout
 from labkit.observe import cost
 from labkit.show.bench import Figure, replace_section, table
@@ -34,8 +35,8 @@ DEFINITIONS = 50
 BUSY = 0.7
 
 
-def publish(checkout: Checkout, name: str, figures: Sequence[Figure], load: float) -> None:
-    """Write bench-results/NAME.json, and the section NAME of docs/bench.md; print the table.
+def publish(checkout: Checkout, name: str, figures: Sequence[Figure], load: float, also: str = "") -> None:
+    """Write bench-results/NAME.json, and the section NAME of docs/bench.md; print the table, and *also* below it.
 
     *load* is what ``load`` said before the first measurement.
     """
@@ -45,7 +46,7 @@ def publish(checkout: Checkout, name: str, figures: Sequence[Figure], load: floa
     content = {"machine": machine, "figures": [{**asdict(figure), "within": figure.within} for figure in figures]}
     results.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     page = checkout.root / "docs" / "bench.md"
-    text = f"{machine}:\n\n{table(figures)}"
+    text = "\n".join(filter(None, (f"{machine}:\n", table(figures), also)))
     page.write_text(replace_section(page.read_text(encoding="utf-8"), name, text), encoding="utf-8")
     print(text)
 
@@ -64,15 +65,13 @@ def _machine(load: float) -> str:
     )
 
 
-def _measure(checkout: Checkout, folder: Path, *, quick: bool) -> list[Figure]:
+def _kit(checkout: Checkout, folder: Path, *, quick: bool) -> Measured:
     root = checkout.root
     program = tools.find_controlplane()
     notebooks = notebook.load_all(root / "notebooks")
     figures = [_set_up(checkout)]
     _tell("typed objects")
     figures += objects.figures(turns=2 if quick else objects.TURNS)
-    _tell("costs of rules")
-    figures += celcost.figures(checkout, runs=2 if quick else celcost.RUNS)
     _tell("ready times and memory")
     figures += start.figures(program, folder, runs=2 if quick else start.RUNS)
     with start.serving(program, folder / "chapter", throw_away=True) as started:
@@ -89,7 +88,18 @@ def _measure(checkout: Checkout, folder: Path, *, quick: bool) -> list[Figure]:
             _definitions(through, cost.measure(cluster, cost.Plan((DEFINITIONS,), repeats=1, through=through)))
             for through in ("kubectl", "api")
         ]
-    return figures
+    return Measured(figures)
+
+
+def _trace(checkout: Checkout, folder: Path, *, quick: bool) -> Measured:
+    with start.serving(tools.find_controlplane(), folder / "traces", throw_away=True) as started:
+        return trace.measure(
+            attach(started.state_dir), checkout, folder, _tell, runs=trace.QUICK if quick else trace.Runs()
+        )
+
+
+PARTS = {"kit": _kit, "trace": _trace}
+"""Each is a section of docs/bench.md."""
 
 
 def _definitions(through: str, measured: cost.Cost) -> Figure:
@@ -113,20 +123,26 @@ def _tell(what: str) -> None:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Exit code 0 when every figure is within its budget, 1 when one is over or could not be measured."""
+    """Exit code 0 when every figure is within its budget, 1 when one is over or could not be measured.
+
+    A figure of the peer that is missing, since the peer could not be had, is said and is no failure.
+    """
     parser = argparse.ArgumentParser(prog="python -m labkit.machine.bench")
     parser.add_argument("--quick", action="store_true", help="fewer runs, for trying the measurements themselves")
+    parser.add_argument("--only", choices=PARTS, help="measure this part alone; the others' figures stay as they are")
     options = parser.parse_args(argv)
-    before = load()
+    over: list[str] = []
     try:
         checkout = Checkout.here()
-        with tempfile.TemporaryDirectory(prefix="labkit-bench-") as folder:
-            figures = _measure(checkout, Path(folder), quick=options.quick)
+        for part in [options.only] if options.only else PARTS:
+            before = load()
+            with tempfile.TemporaryDirectory(prefix="labkit-bench-") as folder:
+                measured = PARTS[part](checkout, Path(folder), quick=options.quick)
+            publish(checkout, part, measured.figures, before, measured.table)
+            over += [figure.name for figure in measured.figures if not figure.within]
     except (LabkitError, subprocess.CalledProcessError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
-    publish(checkout, "kit", figures, before)
-    over = [figure.name for figure in figures if not figure.within]
     if over:
         print(f"over budget: {', '.join(over)}", file=sys.stderr)
     return int(bool(over))
