@@ -21,7 +21,7 @@ from labkit.resources.options import ELEMENT, KEYWORDS
 from labkit.resources.state import ClassState, state_of
 from labkit.resources.unions import Union
 
-__all__ = ["Origin", "Wire", "cel", "class_schema", "column", "crd", "field_schema", "version_entry"]
+__all__ = ["Origin", "Wire", "cel", "class_schema", "column", "crd", "definition_of", "field_schema", "version_entry"]
 
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
 
@@ -244,7 +244,7 @@ def crd(
         one["version"]: version_entry(cls, storage=one["version"] == storage)
         for cls, one in zip(classes, facts, strict=True)
     }
-    document = _document(facts[0], list(entries.values()), conversion, annotations)
+    document = definition_of(facts[0], list(entries.values()), conversion, annotations)
     if origin is not None:
         document = _restored(document, entries, origin)
     if check is True or (check is None and origin is None):
@@ -271,12 +271,13 @@ def _agree(classes: tuple[type[APIObject], ...], facts: list[dict[str, Any]]) ->
         raise DeclarationError(f"two classes have the same version among {', '.join(versions)}", option="version")
 
 
-def _document(
+def definition_of(
     facts: dict[str, Any],
     entries: list[dict[str, Any]],
-    conversion: Mapping[str, Any] | None,
-    annotations: Mapping[str, str] | None,
+    conversion: Mapping[str, Any] | None = None,
+    annotations: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
+    """The definition of a kind with these *entries* for its versions."""
     names = {
         "kind": facts["kind"],
         "singular": facts["singular"],

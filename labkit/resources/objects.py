@@ -24,7 +24,7 @@ from labkit.resources.values import check_json, copied, described, text_of, unpa
 from labkit.resources.writing import ENCODER, Writers
 from labkit.resources.yaml import as_yaml
 
-__all__ = ["Resource", "ResourceMeta", "make_inner"]
+__all__ = ["Resource", "ResourceMeta", "make_inner", "new_class"]
 
 FACTS = (
     "description",
@@ -134,6 +134,16 @@ class ResourceMeta(type):
         super().__setattr__(name, value)
 
 
+def new_class(
+    base: type[Any], name: str, *, qualname: str, module: str, doc: str | None = None, **facts: Any
+) -> type[Any]:
+    """A class without fields, as the statement ``class name(base, **facts)`` would make it."""
+    kind: Any = type(base)
+    body = kind.__prepare__(name, (base,))
+    body.update(__qualname__=qualname, __module__=module, __doc__=doc)
+    return kind(name, (base,), body, **facts)  # type: ignore[no-any-return]
+
+
 def make_inner(field: Field[Any, Any]) -> type[Resource]:
     """The class of an inline struct, complete but not yet attached to its owner."""
     assert isinstance(field, Struct)  # noqa: S101  (the only caller)
@@ -145,13 +155,11 @@ def make_inner(field: Field[Any, Any]) -> type[Resource]:
             class_name=class_name(owner),
             field=field.key,
         )
-    body = _Body(name)
-    body["__qualname__"] = f"{owner.__qualname__}.{name}"
-    body["__module__"] = owner.__module__
-    cls = ResourceMeta(name, (Resource,), body, lenient=field.lenient)
+    place = {"qualname": f"{owner.__qualname__}.{name}", "module": owner.__module__}
+    cls = new_class(Resource, name, **place, lenient=field.lenient)
     for key, plan in field.inner.items():
         declare_field(cls, key, plan)
-    return cls  # type: ignore[return-value]
+    return cls
 
 
 class Resource(Node, metaclass=ResourceMeta):

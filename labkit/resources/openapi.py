@@ -13,15 +13,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from labkit.resources import apiextensions, meta, names, reading
+from labkit.resources import apiextensions, meta, names
 from labkit.resources.apiobject import APIObject
-from labkit.resources.containers import List, Map, Object, Opaque
-from labkit.resources.declaring import declare_field
-from labkit.resources.errors import DeclarationError, Problem, ResourceError, outermost
-from labkit.resources.field import Field
+from labkit.resources.containers import Object, Opaque
+from labkit.resources.errors import Problem, ResourceError, outermost
 from labkit.resources.node import Node
-from labkit.resources.objects import Resource, ResourceMeta
+from labkit.resources.objects import Resource, new_class
 from labkit.resources.scalars import IntOrStr, Quantity, Time
+from labkit.resources.schemas import Plan, SchemaReader
 from labkit.resources.unions import JSON, SchemaOrArray, SchemaOrBool, SchemaOrStringArray
 
 __all__ = ["META", "UNIONS", "Reader", "from_openapi"]
@@ -45,7 +44,7 @@ SHARED: Mapping[str, type[Node]] = {
 }
 """Types that have one class for all documents."""
 
-_SCALARS: Mapping[str, type[Field[Any, Any]]] = {
+_SCALARS: Mapping[str, type[Plan]] = {
     f"{APIMACHINERY}.util.intstr.IntOrString": IntOrStr,
     f"{META}Time": Time,
     f"{META}MicroTime": Time,
@@ -53,7 +52,6 @@ _SCALARS: Mapping[str, type[Field[Any, Any]]] = {
 _QUANTITY = f"{APIMACHINERY}.api.resource.Quantity"
 _GVK = "x-kubernetes-group-version-kind"
 _REF = "#/components/schemas/"
-_ENVELOPE = ("apiVersion", "kind", "metadata")
 
 
 @outermost
@@ -69,7 +67,7 @@ def from_openapi(document: Mapping[str, Any], api_version: str, kind: str) -> ty
     return Reader(document).kind(api_version, kind)
 
 
-class Reader:
+class Reader(SchemaReader):
     """One document; every type in it becomes one class, made when it is first asked for.
 
     *shared* has the types whose classes are not to be made. Raises ResourceError if *document* has no schemas.
@@ -119,21 +117,10 @@ class Reader:
         short = facts.get("kind") or name.rpartition(".")[2]
         if schema.get("x-kubernetes-map-type"):
             facts["map_type"] = schema["x-kubernetes-map-type"]
-        body = ResourceMeta.__prepare__(short, (base,))
-        body["__qualname__"] = short
-        body["__module__"] = __name__
-        body["__doc__"] = f"The API's type {name}."
-        cls: Any = type(base).__new__(type(base), short, (base,), body, lenient=True, **facts)
+        doc = f"The API's type {name}."
+        cls: Any = new_class(base, short, qualname=short, module=__name__, doc=doc, lenient=True, **facts)
         self.made[name] = cls  # before its fields: a type may contain itself
-        required = set(schema.get("required") or ())
-        for key, node in (schema.get("properties") or {}).items():
-            if key in _ENVELOPE and issubclass(cls, APIObject):
-                continue
-            plan = self._plan(node, key, cls)
-            if key in required:
-                plan.options["required"] = "schema"
-            _drop_zero_default(plan, node, required=key in required)
-            declare_field(cls, key, plan)
+        self.declare(cls, schema)
 
     def _schema(self, name: str) -> Mapping[str, Any]:
         schema = self._schemas.get(name)
@@ -141,33 +128,10 @@ class Reader:
             raise _wrong(("components", "schemas", name), "is not there, or no object")
         return schema
 
-    def _plan(self, node: Mapping[str, Any], key: str, owner: type[Any]) -> Field[Any, Any]:
-        plan = self._typed(node, key, owner)
-        options = reading._options(node, plan)
-        options.pop("description", None)
-        plan.options.update(options)
-        while True:
-            try:
-                plan.bind(owner, key, key, lenient=True)
-            except DeclarationError as refused:  # an option that means nothing on this type
-                if refused.option not in plan.options:
-                    raise
-                del plan.options[refused.option]
-            else:
-                return plan
-
-    def _typed(self, node: Mapping[str, Any], key: str, owner: type[Any]) -> Field[Any, Any]:
+    def reference(self, node: Mapping[str, Any], key: str, owner: type[Any]) -> Plan | None:
         name = _referred(node)
-        if name is not None:
-            return self._reference(name, key, owner)
-        for kind, keyword, of_type in ((List, "items", "array"), (Map, "additionalProperties", "object")):
-            if node.get("type") == of_type and isinstance(node.get(keyword), Mapping) and not node.get("properties"):
-                item = self._plan(node[keyword], key, owner)
-                _drop_zero_default(item, node[keyword], required=True)
-                return kind(item)
-        return reading._typed(node, key, owner)
-
-    def _reference(self, name: str, key: str, owner: type[Any]) -> Field[Any, Any]:
+        if name is None:
+            return None
         if name in _SCALARS:
             return _SCALARS[name]()
         if name == _QUANTITY:
@@ -175,7 +139,16 @@ class Reader:
         if name in self._shared or self._schema(name).get("properties"):
             return Object(self.part(name))
         schema = self._schema(name)
-        return reading._typed(schema, key, owner) if schema.get("type") not in (None, "object") else Opaque()
+        return SchemaReader().typed(schema, key, owner) if schema.get("type") not in (None, "object") else Opaque()
+
+    def finish(self, plan: Plan, bound: Plan, node: Mapping[str, Any], *, always: bool) -> None:
+        """Leave out prose, and defaults that only say what Go has in a field nobody set: they are never filled in."""
+        if "." in bound.owner.__qualname__:  # written in place: no type of Go, but a part of a definition
+            super().finish(plan, bound, node, always=always)
+            return
+        plan.options.pop("description", None)
+        if plan.options.get("default", ...) in ("", 0, {}) and (always or _referred(node) is not None):
+            del plan.options["default"]
 
 
 def _referred(node: Mapping[str, Any]) -> str | None:
@@ -185,12 +158,6 @@ def _referred(node: Mapping[str, Any]) -> str | None:
     if reference is None and isinstance(every, list) and len(every) == 1:
         reference = every[0].get("$ref")
     return reference.removeprefix(_REF) if isinstance(reference, str) else None
-
-
-def _drop_zero_default(plan: Field[Any, Any], node: Mapping[str, Any], *, required: bool) -> None:
-    """Forget a default that only says what Go has in a field nobody set; the server fills in nothing there."""
-    if "default" in plan.options and node["default"] in ("", 0, {}) and (required or _referred(node) is not None):
-        del plan.options["default"]
 
 
 def _wrong(path: tuple[str, ...], message: str) -> ResourceError:

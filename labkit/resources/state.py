@@ -41,7 +41,7 @@ class ClassState:
 
     *facts*: what the class statement said beside the fields (rules, description …). *lenient*: read from a server's
     definition, so that a document is taken as it is. *prelude*: values every object begins with (apiVersion and kind).
-    *envelope*: fields that hold them, which are no fields of the registry. *wire*: see labkit.resources.reading.
+    *envelope*: fields that hold them, which are no fields of the registry. *wire*: see labkit.resources.schemas.
     """
 
     def __init__(self, cls: type[Any], facts: dict[str, Any], *, lenient: bool) -> None:
