@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"slices"
+
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	structuraldefaulting "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	schemaobjectmeta "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
@@ -55,7 +57,10 @@ func (c coercer) apply(u *unstructured.Unstructured) (coerced, error) {
 		if !c.serving.CRD.Spec.PreserveUnknownFields {
 			done.unknown = append(done.unknown, structuralpruning.PruneWithOptions(u.Object, structural, true,
 				structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})...)
-			before := runtime.DeepCopyJSON(u.Object)
+			var before map[string]any
+			if holdsNull(u.Object) { // few do
+				before = runtime.DeepCopyJSON(u.Object)
+			}
 			structuraldefaulting.PruneNonNullableNullsWithoutDefaults(u.Object, structural)
 			done.nulls = lost(before, u.Object)
 		}
@@ -84,6 +89,22 @@ func (c coercer) apply(u *unstructured.Unstructured) (coerced, error) {
 		}
 	}
 	return done, nil
+}
+
+func holdsNull(value any) bool {
+	switch value := value.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		for _, each := range value {
+			if holdsNull(each) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(value, holdsNull)
+	}
+	return false
 }
 
 // setDefaults follows customresource_handler.go: unstructuredDefaulter.Default.

@@ -3,7 +3,6 @@ package trace
 import (
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -51,14 +50,23 @@ func lost(before, after any) []string {
 	return paths
 }
 
-var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
-
 // child writes a name that would be misread as a path in brackets.
 func child(path *field.Path, name string) *field.Path {
-	if path == nil || plainName.MatchString(name) {
+	if path == nil || isPlain(name) {
 		return path.Child(name)
 	}
 	return path.Key(name)
+}
+
+// isPlain tells whether a name is letters, digits, _ and -, and begins with a letter or _. It is asked for every field.
+func isPlain(name string) bool {
+	for i, c := range []byte(name) {
+		letter := c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z'
+		if !letter && (i == 0 || c != '-' && (c < '0' || c > '9')) {
+			return false
+		}
+	}
+	return name != ""
 }
 
 // text gives "" for the root, where field.Path says "<nil>".

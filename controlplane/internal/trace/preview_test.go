@@ -141,7 +141,7 @@ func TestWhatIsNoObjectOfTheDefinition(t *testing.T) {
 
 func BenchmarkPreview(b *testing.B) {
 	s := serve(b, chapter(b, "05-colis-v1.yaml"))
-	text := `{"apiVersion":"cours.example.com/v1alpha1","kind":"Colis","metadata":{"name":"x","namespace":"ch54"},"spec":{"version":"1.2.3","worker":{"min":1,"max":2}}}`
+	text := `{"apiVersion":"cours.example.com/v1alpha1","kind":"Colis","metadata":{"name":"x","namespace":"ch54","uid":"u","creationTimestamp":"2024-01-01T00:00:00Z","generation":1,"managedFields":[{"manager":"kubectl","operation":"Update","apiVersion":"cours.example.com/v1alpha1","time":"2024-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:version":{},"f:worker":{"f:min":{},"f:max":{}}}}}]},"spec":{"version":"1.2.3","worker":{"min":1,"max":2}}}`
 	for b.Loop() {
 		if _, err := Preview(s, text, "v1"); err != nil {
 			b.Fatal(err)
