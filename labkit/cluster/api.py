@@ -92,8 +92,13 @@ class Resource:
 class Api:
     """Requests to one cluster. Raises ClusterGone when nobody answers, ApiError on a refusal (``raw`` excepted)."""
 
-    def __init__(self, cluster: Cluster, *, timeout_s: float = 30.0, diagnose: bool = True) -> None:
-        """With *diagnose*, an unanswered request asks the cluster itself why it is gone."""
+    def __init__(
+        self, cluster: Cluster, *, timeout_s: float = 30.0, diagnose: bool = True, as_user: str | None = None
+    ) -> None:
+        """With *diagnose*, an unanswered request asks the cluster itself why it is gone. Requests are made as
+        *as_user*, as ``kubectl --as`` makes them, where one is given.
+        """
+        self._as_user = as_user
         self._cluster = cluster
         self._diagnose = diagnose
         self._timeout_s = timeout_s
@@ -253,6 +258,8 @@ class Api:
 
             try:
                 self._client = _client(self._cluster)
+                if self._as_user is not None:
+                    self._client.set_default_header("Impersonate-User", self._as_user)
             except (ConfigException, OSError) as cause:
                 raise ClusterStartError(
                     "the cluster's kubeconfig cannot be used",

@@ -19,6 +19,7 @@ from labkit.errors import ApiError, ClaimRefused
 
 __all__ = [
     "ANNOTATION",
+    "CHECK_NAME",
     "COST_DEFINITIONS",
     "COST_GROUP",
     "COST_LIMIT",
@@ -39,6 +40,9 @@ COST_GROUP = "cout.example.com"
 COURSE_GROUPS = (COURSE_GROUP, COST_GROUP)
 ANNOTATION = "labkit.example/claimed"
 """On namespace ch54: a JSON list of the claimed names, spelled as ``str(CourseName)``."""
+
+CHECK_NAME = "labkit-check"
+"""Of the roles and the account that an exercise's check makes for its own time."""
 
 COST_LIMIT = 500
 """How many definitions the cost measurement may make."""
@@ -87,6 +91,8 @@ COURSE_NAMES = (
     CourseName(DEFINITIONS, f"*.{COST_GROUP}"),
     CourseName(f"{_RBAC}/clusterroles", "colis-lecture"),
     CourseName(f"{_RBAC}/clusterroles", "colis-ecriture"),
+    CourseName(f"{_RBAC}/clusterroles", CHECK_NAME),
+    CourseName(f"{_RBAC}/clusterrolebindings", CHECK_NAME),
     CourseName("/apis/storagemigration.k8s.io/v1/storageversionmigrations", "colis-vers-v1"),
     CourseName(f"{_ADMISSION}/mutatingadmissionpolicies", "colis-retire-max"),
     CourseName(f"{_ADMISSION}/mutatingadmissionpolicybindings", "colis-retire-max"),

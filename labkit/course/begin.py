@@ -35,7 +35,7 @@ from labkit.course.published import discovered
 from labkit.errors import ManifestError
 from labkit.waiting import Seen, wait_for
 
-__all__ = ["begin"]
+__all__ = ["begin", "served"]
 
 Object = dict[str, Any]
 
@@ -157,9 +157,17 @@ def _ensure_namespace(api: Api, claimed: tuple[CourseName, ...]) -> None:
 def _define(api: Api, manifest: Object) -> None:
     """Create the definition and wait until the server serves it everywhere a client looks."""
     _create(api, DEFINITIONS, manifest)
+    served(api, manifest)
+
+
+def served(api: Api, manifest: Object, *, limit_s: float = LIMIT_S) -> None:
+    """Wait until a definition that was just created is served, and let its first create not be held for 2 s.
+
+    Raises WaitTimeout with its conditions when it is not after *limit_s* seconds (its names may be taken).
+    """
     path = f"{DEFINITIONS}/{manifest['metadata']['name']}"
     spec = manifest["spec"]
-    served = {version["name"] for version in spec["versions"] if version["served"]}
+    wanted = {version["name"] for version in spec["versions"] if version["served"]}
 
     def look() -> Seen[None]:
         found = api.get(path) or {}
@@ -167,15 +175,15 @@ def _define(api: Api, manifest: Object) -> None:
         if conditions.get("Established", {}).get("status") != "True":
             return Seen(False, f"conditions {json.dumps(list(conditions.values()))}")
         listed = discovered(api).get(spec["group"], set())
-        if not served <= listed:
-            return Seen(False, f"discovery lists {sorted(listed)}, wanted {sorted(served)}")
-        for version in sorted(served):
+        if not wanted <= listed:
+            return Seen(False, f"discovery lists {sorted(listed)}, wanted {sorted(wanted)}")
+        for version in sorted(wanted):
             response = api.raw("GET", f"/apis/{spec['group']}/{version}/{spec['names']['plural']}?limit=1")
             if response.code != 200:
                 return Seen(False, f"listing in {version} answers {response.code}")
         return Seen(True, "served")
 
-    wait_for(f"{manifest['metadata']['name']} to be served", look, limit_s=LIMIT_S)
+    wait_for(f"{manifest['metadata']['name']} to be served", look, limit_s=limit_s)
     _end_create_pause(api, path)
 
 

@@ -17,7 +17,7 @@ import yaml
 
 from labkit.errors import ManifestError
 
-__all__ = ["LAST_APPLIED", "as_applied", "collection_path", "documents", "with_version"]
+__all__ = ["LAST_APPLIED", "as_applied", "collection_path", "documents", "parsed", "read", "with_version"]
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -37,17 +37,31 @@ _Loader.yaml_implicit_resolvers = {
 def documents(path: Path) -> tuple[dict[str, Any], ...]:
     """The objects of a manifest file in order. Raises ManifestError with the file (and the line, when it has one)."""
     try:
-        found = [one for one in yaml.load_all(path.read_text(encoding="utf-8"), Loader=_Loader) if one is not None]
+        text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise ManifestError(f"{path}: cannot be read", evidence=error.strerror or str(error)) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ManifestError(f"{path}: not YAML", evidence=" ".join(str(error).split())) from error
+    except UnicodeDecodeError as error:
+        raise ManifestError(f"{path}: not YAML", evidence=str(error)) from error
+    return read(text, str(path))
+
+
+def read(text: str, name: str) -> tuple[dict[str, Any], ...]:
+    """The objects of a manifest's text in order; *name* is what its errors call it. Raises ManifestError."""
+    found = parsed(text, name)
     for one in found:
         if not isinstance(one, dict) or not {"apiVersion", "kind", "metadata"} <= one.keys():
-            raise ManifestError(f"{path}: not a manifest", evidence="an object needs apiVersion, kind and metadata")
+            raise ManifestError(f"{name}: not a manifest", evidence="an object needs apiVersion, kind and metadata")
     if not found:
-        raise ManifestError(f"{path}: no object in it")
-    return tuple(found)
+        raise ManifestError(f"{name}: no object in it")
+    return found
+
+
+def parsed(text: str, name: str) -> tuple[Any, ...]:
+    """The YAML documents of a text that are not empty, whatever they are. Raises ManifestError with the line."""
+    try:
+        return tuple(one for one in yaml.load_all(text, Loader=_Loader) if one is not None)
+    except (yaml.YAMLError, RecursionError) as error:
+        raise ManifestError(f"{name}: not YAML", evidence=" ".join(str(error).split())) from error
 
 
 def last_applied(manifest: dict[str, Any]) -> str:

@@ -26,6 +26,7 @@ __all__ = [
     "BeginObject",
     "CourseNotebook",
     "Step",
+    "begin_of",
     "find",
     "find_root",
     "load",
@@ -208,10 +209,11 @@ def _head(path: Path, data: Mapping[str, Any]) -> tuple[str, Begin]:
         )
     if "begin" not in raw:
         raise NotebookError(f"{where}: no begin", next_act='add "begin": {"definition": …, "objects": […]}')
-    return section, _begin(f"{where}.begin", raw["begin"])
+    return section, begin_of(f"{where}.begin", raw["begin"])
 
 
-def _begin(where: str, raw: Mapping[str, Any]) -> Begin:
+def begin_of(where: str, raw: Mapping[str, Any]) -> Begin:
+    """A beginning as a notebook's metadata (or an exercise) writes it; *where* goes into errors. Raises NotebookError."""
     _only(where, raw, {"definition": (str, type(None)), "namespace": bool, "objects": list, "also": list})
     objects = tuple(_begin_object(f"{where}.objects[{i}]", o) for i, o in enumerate(raw.get("objects", [])))
     also = tuple(raw.get("also", []))

@@ -27,7 +27,18 @@ from labkit.observe.changes import ABSENT, Change, Json, leaves
 from labkit.observe.fields import changes_between, collection
 from labkit.observe.reasons import KEYWORDS, UNCHECKED, UNKNOWN_FIELD, Reason, Schema, cel_rules, reasons, schema_at
 
-__all__ = ["GRAVEST_FIRST", "Checking", "Choices", "Outcome", "Verdict", "ask", "checking", "choices"]
+__all__ = [
+    "GRAVEST_FIRST",
+    "Checking",
+    "Choices",
+    "Outcome",
+    "Verdict",
+    "apply_patch",
+    "ask",
+    "checking",
+    "choices",
+    "schema_of",
+]
 
 Outcome: TypeAlias = Literal["accepted as is", "completed", "pruned", "refused"]
 """What may become of an object.
@@ -135,7 +146,7 @@ def choices(cluster: Cluster, manifest: Mapping[str, Any], *, namespace: str = "
             if error.code != 404:
                 raise
             return Choices(tuple(sorted(set(_own_fields(sent)))))
-        schema = _schema(api, sent, place)
+        schema = schema_of(api, sent, place)
     return Choices(
         tuple(sorted({*_own_fields(sent), *_known_fields(schema or {})})),
         tuple(dict.fromkeys([UNKNOWN_FIELD, *_keywords(schema or {}), *cel_rules(schema or {})])),
@@ -157,7 +168,7 @@ class _Asked:
 
     def verdict(self) -> Verdict:
         answer = self._send(_HEADER[self._checking])
-        schema = _schema(self._api, self._sent, self._place)
+        schema = schema_of(self._api, self._sent, self._place)
         common: dict[str, Any] = {
             "api_version": self._sent["apiVersion"],
             "kind": self._sent["kind"],
@@ -183,16 +194,7 @@ class _Asked:
         )
 
     def _patch(self, there: dict[str, Any]) -> dict[str, Any]:
-        """What ``kubectl apply`` would patch with: the manifest, and null for what the last one had and this has not.
-
-        Values that are there already are not left out as kubectl does: they change nothing.
-        """
-        told = (there["metadata"].get("annotations") or {}).get(_LAST_APPLIED)
-        try:
-            last = json.loads(told) if told else {}
-        except ValueError:
-            last = {}
-        return _with_removals(last if isinstance(last, dict) else {}, self._sent)
+        return apply_patch(there, self._sent)
 
     def _changes(self, answer: ApiResponse) -> tuple[Change, ...]:
         """With "ignore" the server says nothing of unknown fields; it is asked again to name them."""
@@ -219,6 +221,20 @@ class _Asked:
             for reason in reasons(refusal_of(answer), schema):
                 if not any("oldSelf" in rule for rule in reason.rules):
                     yield reason
+
+
+def apply_patch(there: Mapping[str, Any], manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What ``kubectl apply`` of *manifest* would patch the object that is *there* with: the manifest, and null for
+    what the last one had and this has not.
+
+    Values that are there already are not left out as kubectl does: they change nothing.
+    """
+    told = (there["metadata"].get("annotations") or {}).get(_LAST_APPLIED)
+    try:
+        last = json.loads(told) if told else {}
+    except ValueError:
+        last = {}
+    return _with_removals(last if isinstance(last, dict) else {}, manifest)
 
 
 # -- reading the answer ---------------------------------------------------------------------------------------------
@@ -298,8 +314,8 @@ def _at(value: Json, steps: fieldpaths.Steps) -> Json:
 # -- reading the definition -----------------------------------------------------------------------------------------
 
 
-def _schema(api: Api, sent: Mapping[str, Any], place: str) -> Schema | None:
-    """The schema of the object's version; None for a type without a definition."""
+def schema_of(api: Api, sent: Mapping[str, Any], place: str) -> Schema | None:
+    """The schema of the object's version; None for a type without a definition. *place* is its collection's URL."""
     group, _, version = str(sent["apiVersion"]).rpartition("/")
     definition = api.get(f"{DEFINITIONS}/{place.rpartition('/')[2]}.{group}") if group else None
     for one in (definition or {}).get("spec", {}).get("versions", ()):

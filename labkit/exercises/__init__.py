@@ -1,0 +1,1 @@
+"""Exercises: what is asked, what a check plays on a cluster, and what a student is told."""

@@ -1,0 +1,184 @@
+"""A check: the probes of an exercise played on a cluster, and the report of what came of them.
+
+Each probe file is played in a state of its own: the exercise's beginning, then the answer. A task is passed when every
+step of it held in every file. Where the answer itself, or another step without a task, fails, nothing after it can be
+judged: the tasks of the steps that follow in that file get its finding. The cluster is left at the exercise's beginning
+whatever happens; a check that was killed is made up for by the next, which begins anew too.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from labkit.cluster import Cluster
+from labkit.cluster.base import Progress, silent
+from labkit.course import manifests
+from labkit.course.begin import begin
+from labkit.errors import CapabilityMissing, ManifestError
+from labkit.exercises.acting import Actor, Did
+from labkit.exercises.judging import cannot_predict, judge, judge_score
+from labkit.exercises.model import Exercise, ExerciseError
+from labkit.exercises.probes import Probe, Step
+from labkit.exercises.report import Finding, Report, TaskResult
+from labkit.exercises.sandbox import Runner, run_script
+from labkit.observe import prediction, verdict
+
+__all__ = ["check"]
+
+_IMPLICIT = Step("answer", "the answer", "accepted")
+
+
+def check(  # noqa: PLR0913  (what is checked, where, and how)
+    exercise: Exercise,
+    answer: str,
+    cluster: Cluster,
+    *,
+    hidden: bool = False,
+    progress: Progress = silent,
+    runner: Runner = run_script,
+) -> Report:
+    """Judge *answer* on *cluster*, which must be labkit's or claimed; *hidden* plays the hidden probes too.
+
+    The same answer gives the same report. *runner* runs a script's text; a grader brings its own. Raises ClaimRefused,
+    CapabilityMissing when the cluster lacks what the exercise needs, ClusterGone, and ExerciseError for a probe that
+    cannot be played. What an answer does wrong is never raised.
+    """
+    lacking = sorted(set(exercise.needs) - cluster.info().capabilities)
+    if lacking:
+        raise CapabilityMissing(
+            f'exercise "{exercise.id}" cannot be checked on this cluster',
+            capability=lacking[0],
+            evidence=f"it has no {', '.join(lacking)}",
+            next_act="use the embedded cluster (LABKIT_CLUSTER=embedded)",
+        )
+    probes = (*exercise.probes, *(exercise.hidden if hidden else ()))
+    with Actor(cluster, exercise, answer, runner) as actor:
+        one = _Check(exercise, answer, cluster, actor)
+        actor.territory.sweep()
+        try:
+            for number, probe in enumerate(probes, 1):
+                progress(f"{exercise.id}: probe {number} of {len(probes)}")
+                one.play(probe)
+        finally:
+            actor.territory.sweep()
+            begin(cluster, exercise.begin, root=exercise.root)
+    return one.report()
+
+
+class _Check:
+    """The findings of one check, gathered probe by probe."""
+
+    def __init__(self, exercise: Exercise, answer: str, cluster: Cluster, actor: Actor) -> None:
+        self._exercise = exercise
+        self._answer = answer
+        self._cluster = cluster
+        self._actor = actor
+        self._findings: dict[str, list[Finding]] = {task.id: [] for task in exercise.tasks}
+        self._tried: set[str] = set()
+        self._notes: dict[str, None] = {}
+
+    def report(self) -> Report:
+        tasks = []
+        for task in self._exercise.tasks:
+            found = tuple(dict.fromkeys(self._findings[task.id]))
+            passed = task.id in self._tried and not found
+            tasks.append(TaskResult(task.id, task.title, task.points if passed else 0, task.points, passed, found))
+        return Report(self._exercise.id, self._exercise.title, tuple(tasks), tuple(self._notes))
+
+    def play(self, probe: Probe) -> None:
+        begin(self._cluster, self._exercise.begin, root=self._exercise.root)
+        self._actor.forget_state()
+        steps = _with_answer(self._exercise, probe)
+        for number, step in enumerate(steps):
+            found = tuple(self._findings_of(step, hidden=probe.hidden))
+            tasks = {step.task} if step.task else {later.task for later in steps[number + 1 :] if later.task}
+            if step.task:
+                self._tried.add(step.task)
+            for task in tasks if found else ():
+                self._tried.add(task)
+                self._findings[task] += [one for one in found if replace(one, hidden=False) not in self._findings[task]]
+            if found and not step.task:
+                return
+
+    def _findings_of(self, step: Step, *, hidden: bool) -> Iterator[Finding]:
+        if step.do == "predict":
+            found = self._predicted(step, hidden=hidden)
+            if found is not None:
+                yield found
+            return
+        judge_of = self._judge_module(step) if step.judge else None
+        if step.judge and judge_of is None:
+            self._notes[f"{step.name or step.judge}: what the script prints is judged when it is graded"] = None
+        did = self._done(step)
+        wrong = judge(step, did, hidden=hidden)
+        if wrong is not None:
+            yield wrong
+        elif judge_of is not None:
+            yield from judge_of(did.run, self._actor.api, step, hidden)
+
+    def _done(self, step: Step) -> Did:
+        try:
+            return self._actor.do(step)
+        except ManifestError as error:
+            if step.do == "answer":
+                return Did("refused", error.state, message=error.evidence, tool=True)
+            raise ExerciseError(f"{step.where}: {error.state}", evidence=error.evidence) from error
+
+    def _predicted(self, step: Step, *, hidden: bool) -> Finding | None:
+        try:
+            said = _prediction(self._answer, step.key)
+        except ManifestError as error:
+            return cannot_predict(step, prediction.PredictionError(str(error)), hidden=hidden)
+        except prediction.PredictionError as error:
+            return cannot_predict(step, error, hidden=hidden)
+        if said is None:
+            return cannot_predict(step, None, hidden=hidden)
+        found = prediction.score(said, verdict.ask(self._cluster, step.object or {}, checking=step.validate))
+        return judge_score(step, found, hidden=hidden)
+
+    def _judge_module(self, step: Step) -> Callable[..., Iterator[Finding]] | None:
+        """``judge.py`` of the folder, which students do not have: a generator of findings on a script's run."""
+        path = self._exercise.folder / "judge.py"
+        if not path.is_file():
+            return None
+        found = getattr(_loaded(path), step.judge, None)
+        if not callable(found):
+            raise ExerciseError(f"{step.where}: judge {step.judge!r} is not there", evidence=f"{path} has none")
+        made: Callable[..., Iterator[Finding]] = found
+        return made
+
+
+def _with_answer(exercise: Exercise, probe: Probe) -> tuple[Step, ...]:
+    """The probe's steps; the answer is applied first where no step says when."""
+    if not exercise.applied or any(step.do in ("answer", "run", "predict") for step in probe.steps):
+        return probe.steps
+    return (_IMPLICIT, *probe.steps)
+
+
+def _prediction(answer: str, key: str) -> prediction.Prediction | None:
+    """What the answer predicts under *key*: ``{outcome: …, field: …, rule: …}``, or the outcome alone."""
+    documents = manifests.parsed(answer, "the answer")
+    said: Any = documents[0].get(key) if documents and isinstance(documents[0], dict) else None
+    if said is None:
+        return None
+    if isinstance(said, str):
+        return prediction.Prediction.of(said)
+    if not isinstance(said, Mapping) or said.get("outcome") is None:
+        return None
+    outcome = said["outcome"]
+    parts = {name: str(said[name]) for name in ("field", "rule") if said.get(name) is not None}
+    return prediction.Prediction.of(outcome if isinstance(outcome, list) else str(outcome), **parts)
+
+
+def _loaded(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"labkit_judge_{path.parent.name}", path)
+    if spec is None or spec.loader is None:
+        raise ExerciseError(f"{path}: cannot be loaded")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,57 @@
+"""What a check may change on a cluster: ch54, the claimed names, and nothing that was there before it.
+
+An answer is somebody's text: it may name any object of the cluster, and a right answer may well need one that the
+course does not claim (a ClusterRole of its own). On a cluster of labkit's own such roles and bindings are made when the
+name is free, carry a label, and are gone after the check, or, if that was killed, before the next one. On any other
+cluster a check keeps to the claimed names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from labkit.cluster import Api, Cluster
+from labkit.cluster.claim import NAMESPACE, claimed_names
+
+__all__ = ["LABEL", "Territory"]
+
+LABEL = "labkit.example/check"
+_RBAC = "/apis/rbac.authorization.k8s.io/v1"
+_OWN_KINDS = (f"{_RBAC}/clusterrolebindings", f"{_RBAC}/clusterroles")
+
+
+class Territory:
+    """The names that may be changed on one cluster."""
+
+    def __init__(self, cluster: Cluster, api: Api) -> None:
+        self._api = api
+        self._owned = cluster.owned
+        self._claimed = claimed_names(cluster)
+
+    def mine(self, path: str) -> bool:
+        """Whether the object at this URL path is in ch54 or has a claimed name."""
+        collection, _, name = path.rpartition("/")
+        return f"/namespaces/{NAMESPACE}/" in path or any(
+            one.collection == collection and one.covers(name) for one in self._claimed
+        )
+
+    def free(self, path: str) -> bool:
+        """Whether it is a role or a binding that a check may make here for its own time: owned, and not there yet."""
+        collection = path.rpartition("/")[0]
+        if not self._owned or collection not in _OWN_KINDS:
+            return False
+        there = self._api.get(path)
+        return there is None or LABEL in (there["metadata"].get("labels") or {})
+
+    def labelled(self, obj: Mapping[str, Any]) -> dict[str, Any]:
+        metadata = {**obj["metadata"], "labels": {**(obj["metadata"].get("labels") or {}), LABEL: "true"}}
+        return {**obj, "metadata": metadata}
+
+    def sweep(self) -> None:
+        """Take away what checks made under free names."""
+        if not self._owned:
+            return
+        for kind in _OWN_KINDS:
+            for item in self._api.list(kind, selector=LABEL):
+                self._api.delete(f"{kind}/{item['metadata']['name']}")

@@ -1,0 +1,130 @@
+"""A whole exercise of the tests' own, small: workers limited by the API's replicas, and a role."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+TOML = """
+id = "limit"
+title = "A limit on workers"
+definition = "crd/06-colis-v1-seul.yaml"
+answer = "yaml"
+secrets = ["4 * self.api.replicas"]
+
+[[tasks]]
+id = "refuses"
+title = "Too many workers are refused"
+points = 2
+
+[[tasks]]
+id = "accepts"
+title = "Others are not"
+points = 1
+starter_passes = "the definition without the rule takes every object"
+"""
+
+PROMPT = "# A limit on workers\n\nNo more than four workers for each replica of the API.\n"
+HINTS = """# Hints
+
+## refuses
+- A rule sees only what lies below the place where it stands.
+- What holds both numbers?
+  Put it there.
+
+## accepts
+- Try an object with few workers.
+"""
+OBJECT = """
+    apiVersion: cours.example.com/v1
+    kind: Colis
+    metadata: {name: NAME}
+    spec: {version: 3.0.0, api: {replicas: API}, worker: {max: MAX}}
+"""
+
+
+def _object(name: str, api: int, workers: int) -> str:
+    return OBJECT.replace("NAME", name).replace("API", str(api)).replace("MAX", str(workers))
+
+
+REFUSES = f"""
+- do: create
+  task: refuses
+  name: five workers and one replica
+  object:{_object("e", 1, 5)}
+  expect: refused
+  field: [spec, ""]
+  by: cel
+  otherwise: "Add a rule where both numbers can be seen; the server said: {{got}}"
+- do: create
+  name: eight workers and two replicas
+  task: accepts
+  object:{_object("f", 2, 8)}
+  shows: {{spec.base.taille: 1Gi, spec.base.rien: null}}
+  otherwise: Four for each replica are allowed.
+- do: scale
+  task: refuses
+  name: kubectl scale down to one replica
+  target: cours.example.com/v1/colis/f
+  replicas: 1
+  expect: refused
+  by: cel
+  otherwise: The object after scale is judged like any other.
+"""
+HIDDEN = f"""
+- do: create
+  task: refuses
+  name: seventeen workers and four replicas
+  object:{_object("g", 4, 17)}
+  expect: refused
+  by: cel
+  otherwise: Four for each replica.
+"""
+RULE = """              x-kubernetes-validations:
+                - rule: self.worker.max <= 4 * self.api.replicas
+"""
+ANCHOR = '              x-kubernetes-validations:\n                - rule: "!has(oldSelf'
+
+
+def starter() -> str:
+    return (REPOSITORY / "crd/06-colis-v1-seul.yaml").read_text(encoding="utf-8")
+
+
+def with_rule(rule: str) -> str:
+    assert ANCHOR in starter()
+    head, _, tail = ANCHOR.partition("\n")
+    return starter().replace(ANCHOR, f"{head}\n                - rule: {rule}\n{tail}", 1)
+
+
+def solution() -> str:
+    return with_rule("self.worker.max <= 4 * self.api.replicas")
+
+
+def make(root: Path, *, slug: str = "01-limit", **files: str) -> Path:
+    """The exercise's folder below *root*, with ``crd/`` two folders above it; *files* replace its texts by name."""
+    if not (root / "crd").exists():
+        shutil.copytree(REPOSITORY / "crd", root / "crd")
+    folder = root / "exercises" / slug
+    texts = {
+        "exercise.toml": TOML,
+        "prompt.md": PROMPT,
+        "hints.md": HINTS,
+        "starter.yaml": starter(),
+        "solution.yaml": solution(),
+        "solution.md": "The rule stands on spec, which holds both numbers.\n",
+        "probes/1-rule.yaml": REFUSES,
+        "hidden/1-more.yaml": HIDDEN,
+        "right/other-way-round.yaml": with_rule('"!(self.worker.max > self.api.replicas * 4)"'),
+        "wrong/five.yaml": "# fails: refuses: at the server accepted\n"
+        + with_rule("self.worker.max <= 5 * self.api.replicas"),
+    }
+    texts["wrong/five.yaml"] = "# fails: refuses: five workers\n" + with_rule(
+        "self.worker.max <= 5 * self.api.replicas"
+    )
+    for name, text in (texts | files).items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
