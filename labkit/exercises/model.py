@@ -16,7 +16,8 @@ from typing import Any
 
 from labkit.course import notebook
 from labkit.course.notebook import Begin
-from labkit.errors import CourseError, LabkitError
+from labkit.errors import CourseError, LabkitError, ManifestError
+from labkit.exercises.edits import SUFFIX, edited
 from labkit.exercises.probes import Probe, read_probe
 
 __all__ = ["Exercise", "ExerciseError", "Hint", "Task", "find", "load", "load_all", "variants"]
@@ -184,9 +185,17 @@ def load(folder: Path) -> Exercise:
 
 
 def variants(exercise: Exercise, kind: str) -> Iterator[tuple[str, str]]:
-    """Name and text of each other answer in the folder's ``right/`` or ``wrong/``, in order."""
-    for path in sorted((exercise.folder / kind).glob(f"*.{exercise.answer}")):
-        yield path.stem, _text(path)
+    """Name and text of each other answer in the folder's ``right/`` or ``wrong/``, in order, written out or as edits of
+    the solution (``labkit.exercises.edits``). Raises ExerciseError for edits that do not fit.
+    """
+    for path in sorted((exercise.folder / kind).glob("*")):
+        if path.name.endswith(SUFFIX):
+            try:
+                yield path.name.removesuffix(SUFFIX), edited(exercise.solution or "", _text(path), str(path))
+            except ManifestError as error:
+                raise ExerciseError(error.state, evidence=error.evidence, next_act=error.next_act) from error
+        elif path.suffix == f".{exercise.answer}":
+            yield path.stem, _text(path)
 
 
 # -- the parts ------------------------------------------------------------------------------------------------------
