@@ -20,7 +20,7 @@ from labkit.cluster.refusal import refusal_of
 from labkit.course import manifests
 from labkit.course.begin import APPLY_MANAGER, PATCH_MANAGER
 from labkit.errors import ApiError, ManifestError, WaitTimeout
-from labkit.exercises import access
+from labkit.exercises import access, commands
 from labkit.exercises.definitions import TABLE, apply_definition
 from labkit.exercises.model import Exercise
 from labkit.exercises.probes import Step
@@ -41,7 +41,8 @@ class Did:
     """What came of a step. *outcome* is one of ``probes.EXPECTATIONS`` (or "exitN", "stopped"); *words* say it.
 
     *outcomes* has all of a verdict's. *value* is the object the server then has, or a table row; *run* what a script
-    did. *tool* says that it was not the server that said no: the answer could not be sent to it.
+    did. *tool* says that it was not the server that said no: the answer could not be sent to it. *notes* are for the
+    report, whatever the verdict: commands of the answer that were refused.
     """
 
     outcome: str
@@ -53,6 +54,7 @@ class Did:
     run: Run | None = None
     tool: bool = False
     asked: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 class Actor:
@@ -106,6 +108,8 @@ class Actor:
 
     def _answered(self) -> Did:
         text = self._answer
+        if self._exercise.answer == "txt":
+            return self._played(text)
         if self._exercise.answer == "py":
             run = self._runner(text, (), None)
             if run.exit_code != 0:
@@ -114,7 +118,8 @@ class Actor:
         try:
             objects = manifests.read(text, "the answer")
         except ManifestError as error:
-            said = "the answer is empty" if not text.strip() else error.state
+            empty = "the script printed nothing" if self._exercise.answer == "py" else "the answer is empty"
+            said = empty if not text.strip() else error.state
             return Did("refused", said, message=error.evidence, tool=True)
         did = Did("accepted", "accepted it")
         for obj in objects:
@@ -127,6 +132,15 @@ class Actor:
         if any(str(obj["apiVersion"]).startswith("rbac.authorization.k8s.io/") for obj in objects):
             access.wait_in_force(self.api, cluster_wide=any(obj["kind"].startswith("Cluster") for obj in objects))
         return did
+
+    def _played(self, text: str) -> Did:
+        """A command that is refused is no refused answer: the next may mend it. It is told in a note."""
+        try:
+            done = commands.play(self._cluster, text, self._exercise.root)
+        except (commands.CommandRefused, WaitTimeout) as error:
+            return Did("refused", error.state, message=error.next_act or error.evidence, tool=True)
+        notes = tuple(f"{one.command}: {one.complaint}" for one in done if one.complaint)
+        return Did("accepted", "played it", notes=notes)
 
     def _apply_answer(self, obj: Mapping[str, Any]) -> Did:
         """As kubectl would: an object that names no namespace goes into the one called default."""

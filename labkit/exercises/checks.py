@@ -115,6 +115,7 @@ class _Check:
         if step.judge and judge_of is None:
             self._notes[f"{step.name or step.judge}: what the script prints is judged when it is graded"] = None
         did = self._done(step)
+        self._notes |= dict.fromkeys(did.notes)
         wrong = judge(step, did, hidden=hidden)
         if wrong is not None:
             yield wrong

@@ -44,7 +44,7 @@ class TaskResult:
 
 @dataclass(frozen=True)
 class Report:
-    """An exercise's answer judged. *notes* say what was not tried here, and why."""
+    """An exercise's answer judged. *notes* say what was not tried here, and why, and which commands failed."""
 
     exercise_id: str
     title: str
