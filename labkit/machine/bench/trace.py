@@ -15,7 +15,8 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -242,20 +243,19 @@ def _previews(cluster: EmbeddedCluster, root: Path, folder: Path, tell: Tell, ru
     where = f"embedded:{cluster.state_dir}"
     argv = [*_LABKIT, "preview", "--crd", str(root / NEXT), "--from-cluster", "--cluster", where]
     memory: list[tuple[float, float]] = []
-    there = 0
     with Api(cluster) as api:
-        already = len(api.list(_COLLECTION))
-    for count in (runs.few, runs.many):
-        tell(f"storing objects, up to {count:,}")
-        _store(cluster, root, range(there, count - already))
-        there = count - already
-        tell(f"a preview of {count:,}")
-        seconds, said, peaks = watched(argv, folder / "preview.txt")
-        if f"{count:,} objects" not in said:
-            raise CommandError(f"the preview was not of {count:,} objects", evidence=said.strip()[-300:])
-        memory.append(peaks)
-        yield Figure(f"labkit preview --from-cluster, {count:,} objects", seconds, "s",
-                     PREVIEW_S if count == runs.many else None)  # fmt: skip
+        there = already = len(api.list(_COLLECTION))
+        for count in (runs.few, runs.many):
+            tell(f"storing objects, up to {count:,}")
+            _store(api, root, range(there - already, count - already))
+            there = count
+            tell(f"a preview of {count:,}")
+            seconds, said, peaks = watched(argv, folder / "preview.txt")
+            if f"{count:,} objects" not in said:
+                raise CommandError(f"the preview was not of {count:,} objects", evidence=said.strip()[-300:])
+            memory.append(peaks)
+            yield Figure(f"labkit preview --from-cluster, {count:,} objects", seconds, "s",
+                         PREVIEW_S if count == runs.many else None)  # fmt: skip
     few, many = memory
     for side, what in enumerate(("labkit", "the program it asks")):
         yield Figure(f"… resident memory of {what}, most, {runs.few:,} objects", few[side], "MB")
@@ -267,19 +267,17 @@ def _previews(cluster: EmbeddedCluster, root: Path, folder: Path, tell: Tell, ru
 _COLLECTION = f"/apis/cours.example.com/v1alpha1/namespaces/{reports.NAMESPACE}/colis"
 
 
-def _store(cluster: Cluster, root: Path, numbers: range) -> None:
+def _store(api: Api, root: Path, numbers: Iterable[int]) -> None:
     """Create ``principal`` under other names, with the annotation that kubectl apply leaves. Raises ApiError."""
     principal = yaml.safe_load(_object(root, "principal").read_text(encoding="utf-8"))
     annotations = {"kubectl.kubernetes.io/last-applied-configuration": json.dumps(principal)}
 
-    def write(part: range) -> None:
-        with Api(cluster) as api:
-            for number in part:
-                metadata = {**principal["metadata"], "name": f"colis-{number:05}", "annotations": annotations}
-                api.post(_COLLECTION, {**principal, "metadata": metadata})
+    def write(number: int) -> None:
+        metadata = {**principal["metadata"], "name": f"colis-{number:05}", "annotations": annotations}
+        api.post(_COLLECTION, {**principal, "metadata": metadata})
 
     with ThreadPoolExecutor(_WRITERS) as pool:
-        list(pool.map(write, (numbers[first::_WRITERS] for first in range(_WRITERS))))
+        deque(pool.map(write, numbers), maxlen=0)
 
 
 def watched(argv: Sequence[str], output: Path) -> tuple[float, str, tuple[float, float]]:
