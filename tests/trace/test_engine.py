@@ -120,20 +120,24 @@ def test_a_program_that_answers_something_else_is_told_by_its_words(tmp_path: Pa
 
 
 def test_an_interrupted_question_leaves_no_answer_for_the_next_one(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+
     def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
+        if pid.is_file() and pid.read_text(encoding="utf-8"):
+            raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
-        with Engine(program(tmp_path, "exec sleep 60")) as one:
-            signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with Engine(program(tmp_path, f"echo $$ > {pid}", "exec sleep 60")) as one:
+            signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
             with pytest.raises(KeyboardInterrupt):
                 one.trace(SCHEMA, MINI)
+            signal.setitimer(signal.ITIMER_REAL, 0)
             assert one.pid is None
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert not psutil.Process().children()
+    assert not psutil.pid_exists(int(pid.read_text(encoding="utf-8")))
 
 
 # -- nothing of it is left -------------------------------------------------------------------------------------------
