@@ -124,6 +124,7 @@ def test_an_interrupted_question_leaves_no_answer_for_the_next_one(tmp_path: Pat
 
     def interrupt(*_: object) -> None:
         if pid.is_file() and pid.read_text(encoding="utf-8"):
+            signal.setitimer(signal.ITIMER_REAL, 0)
             raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, interrupt)
@@ -132,7 +133,6 @@ def test_an_interrupted_question_leaves_no_answer_for_the_next_one(tmp_path: Pat
             signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
             with pytest.raises(KeyboardInterrupt):
                 one.trace(SCHEMA, MINI)
-            signal.setitimer(signal.ITIMER_REAL, 0)
             assert one.pid is None
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
