@@ -6,7 +6,8 @@ that is known here, files come from ``crd/`` only, and what a command acts upon 
 definition, its migration. A line that is anything else is refused before the first command runs.
 
 A command that the server refuses does not end the play: a person at a terminal would go on as well, and what counts is
-the state that is reached.
+the state that is reached. That state must not depend on how busy the machine is: the play is patient where a person
+would be, with a definition until the server goes by it, and with a migration before the definition is touched again.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from labkit.cluster.claim import DEFINITIONS, NAMESPACE
 from labkit.cluster.kubectl import Kubectl, KubectlResult, forget_discovery
 from labkit.course.published import discovered
 from labkit.errors import CommandTimeout, CourseError
+from labkit.observe import migration
 from labkit.waiting import Seen, wait_for
 
 __all__ = ["Command", "CommandRefused", "Played", "play", "read"]
@@ -33,9 +35,13 @@ LIMIT_S = 240.0
 _GROUP = "cours.example.com"
 _DEFINITION = "colis.cours.example.com"
 _MIGRATION = "colis-vers-v1"
+_WAKER = "labkit-reveil"
+_APPLY = "application/apply-patch+yaml"
 _WRITES = ("apply", "create", "replace")
 _VERBS = frozenset({*_WRITES, "annotate", "delete", "get", "label", "patch", "wait"})
 _ASSIGNING = ("annotate", "label")
+_MEANWHILE = (*_ASSIGNING, "get", "wait")
+"""What may be done while a migration runs: it is what a person does who waits for one."""
 _FLAGS = frozenset(
     {
         "--all",
@@ -84,10 +90,14 @@ class CommandRefused(CourseError, ValueError):
 
 @dataclass(frozen=True)
 class Command:
-    """One line: its *text*, and the argument lists (without "kubectl") that are joined by ``|``."""
+    """One line: its *text*, and the argument lists (without "kubectl") that are joined by ``|``.
+
+    *meanwhile* says that it leaves the definition alone, and so need not wait for a migration to end.
+    """
 
     text: str
     parts: tuple[tuple[str, ...], ...]
+    meanwhile: bool
 
 
 @dataclass(frozen=True)
@@ -108,8 +118,9 @@ def read(text: str) -> tuple[Command, ...]:
         words = _words(line)
         if words:
             shown = " ".join(line.split())
-            parts = tuple(_part(shown, part, piped=number > 0) for number, part in enumerate(_split(shown, words)))
-            commands.append(Command(shown, parts))
+            parts = [_part(shown, part, piped=number > 0) for number, part in enumerate(_split(shown, words))]
+            meanwhile = all(verb in _MEANWHILE for verb, _ in parts)
+            commands.append(Command(shown, tuple(argv for _, argv in parts), meanwhile))
     return tuple(commands)
 
 
@@ -124,8 +135,11 @@ def play(cluster: Cluster, text: str, root: Path) -> tuple[Played, ...]:
     done = []
     with Api(cluster) as api:
         for command in commands:
+            if not command.meanwhile:
+                _wait_migrated(cluster, api)
             done.append(Played(command.text, _run(cluster, command, root, until)))
             _wait_in_force(api)
+        _wait_migrated(cluster, api)
     return tuple(done)
 
 
@@ -157,7 +171,8 @@ def _split(shown: str, words: Sequence[str]) -> Iterator[list[str]]:
     yield part
 
 
-def _part(shown: str, words: list[str], *, piped: bool) -> tuple[str, ...]:
+def _part(shown: str, words: list[str], *, piped: bool) -> tuple[str, tuple[str, ...]]:
+    """The verb and the arguments of one kubectl."""
     if not words or words[0] != "kubectl":
         raise CommandRefused(f"only kubectl is run here: {shown}")
     plain, options = _sorted(shown, words[1:])
@@ -173,7 +188,7 @@ def _part(shown: str, words: list[str], *, piped: bool) -> tuple[str, ...]:
         raise CommandRefused(f"{verb} takes a file of crd/, or what comes through |: {shown}")
     if not files:
         _check_target(shown, verb, rest, {name for name, _ in options})
-    return tuple(words[1:])
+    return verb, tuple(words[1:])
 
 
 def _sorted(shown: str, words: list[str]) -> tuple[list[str], list[tuple[str, str]]]:
@@ -266,3 +281,27 @@ def _wait_in_force(api: Api) -> None:
         return Seen(listed == wanted, f"discovery lists {sorted(listed)}, wanted {sorted(wanted)}")
 
     wait_for("the definition to come into force", look, limit_s=15.0)
+
+
+def _wait_migrated(cluster: Cluster, api: Api) -> None:
+    """Wait until the migration has ended, if there is one, successful or not.
+
+    It begins with the next write to an object of the type, or after a minute; so an object is made for it, and deleted.
+    """
+    path = f"{migration.MIGRATIONS}/{_MIGRATION}"
+    found = api.get(path)
+    if found is None:
+        return
+
+    def look() -> Seen[None]:
+        status = (api.get(path) or {}).get("status") or {}
+        ended = any(one["status"] == "True" and one["type"] != "Running" for one in status.get("conditions") or ())
+        return Seen(ended or "resourceVersion" in status, "it has not begun")
+
+    wait_for(f"the migration {_MIGRATION} to begin", look, limit_s=60.0)
+    group_version = f"{_GROUP}/{max(discovered(api).get(_GROUP, {'v1'}))}"
+    write = {"apiVersion": group_version, "kind": "Colis", "metadata": {"name": _WAKER, "namespace": NAMESPACE}}
+    waker = f"/apis/{group_version}/namespaces/{NAMESPACE}/colis/{_WAKER}"
+    api.raw("PATCH", f"{waker}?fieldManager=labkit&force=true", write | {"spec": {"version": "0.0.0"}}, _APPLY)
+    api.raw("DELETE", waker)
+    migration.watch(cluster, _MIGRATION)
