@@ -9,6 +9,7 @@ whatever happens; a check that was killed is made up for by the next, which begi
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -181,5 +182,6 @@ def _loaded(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise ExerciseError(f"{path}: cannot be loaded")
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
     spec.loader.exec_module(module)
     return module

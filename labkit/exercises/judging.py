@@ -39,6 +39,8 @@ _STATIONS = {
 }
 _ABSENT = object()
 _LONGEST = 400
+_RULE_AGAIN = re.compile(r'\{"Rule":".*?"OptionalOldSelf":(?:null|true|false)\}: ', re.DOTALL)
+"""A rule as the server quotes it in a refusal, all its fields: so long that what is wrong with it would be cut off."""
 
 
 def judge(step: Step, did: Did, *, hidden: bool = False) -> Finding | None:
@@ -201,7 +203,7 @@ def _where(step: Step) -> str:
 
 
 def _got(did: Did) -> str:
-    message = " ".join(did.message.split())[:_LONGEST]
+    message = " ".join(_RULE_AGAIN.sub("", did.message).split())[:_LONGEST]
     who = did.words if did.run is not None or did.tool else f"the server {did.words}"
     return f"{who}: {message}" if message else who
 

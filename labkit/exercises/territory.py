@@ -12,13 +12,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from labkit.cluster import Api, Cluster
-from labkit.cluster.claim import NAMESPACE, claimed_names
+from labkit.cluster.claim import COURSE_GROUPS, DEFINITIONS, NAMESPACE, claimed_names
 
 __all__ = ["LABEL", "Territory"]
 
 LABEL = "labkit.example/check"
 _RBAC = "/apis/rbac.authorization.k8s.io/v1"
 _OWN_KINDS = (f"{_RBAC}/clusterrolebindings", f"{_RBAC}/clusterroles")
+_COURSE_TYPES = tuple(f"/apis/{group}/" for group in COURSE_GROUPS)
 
 
 class Territory:
@@ -30,11 +31,16 @@ class Territory:
         self._claimed = claimed_names(cluster)
 
     def mine(self, path: str) -> bool:
-        """Whether the object at this URL path is in ch54 or has a claimed name."""
+        """Whether the object at this URL path is in ch54, has a claimed name, or is of a claimed type that has no
+        namespaces.
+        """
         collection, _, name = path.rpartition("/")
-        return f"/namespaces/{NAMESPACE}/" in path or any(
-            one.collection == collection and one.covers(name) for one in self._claimed
-        )
+        if f"/namespaces/{NAMESPACE}/" in path:
+            return True
+        if "/namespaces/" not in path and collection.startswith(_COURSE_TYPES):
+            group = collection.split("/")[2]
+            collection, name = DEFINITIONS, f"{collection.rpartition('/')[2]}.{group}"
+        return any(one.collection == collection and one.covers(name) for one in self._claimed)
 
     def free(self, path: str) -> bool:
         """Whether it is a role or a binding that a check may make here for its own time: owned, and not there yet."""
