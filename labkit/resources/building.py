@@ -23,7 +23,7 @@ __all__ = ["builder_of", "not_an_object", "read_values", "taken"]
 def builder_of(cls: Any, state: ClassState) -> Callable[[Any], Any]:
     """The function from a document, or from another object, to an instance of *cls*; it raises Refusal."""
     new = object.__new__
-    builders = state.builders = Builders(cls, state)
+    builders = state.builders = Builders(state)
 
     def build(document: Any) -> Any:  # noqa: PLR0912  (one function, since calls are what costs)
         if type(document) is dict:

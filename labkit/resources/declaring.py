@@ -120,7 +120,7 @@ def _with(plan: Field[Any, Any], junk: tuple[Any, ...], options: dict[str, Any])
 
 def _install(cls: type[Any], field: Field[Any, Any]) -> None:
     state = state_of(cls)
-    inherited = next((s.own[field.key] for s in _bases(cls) if field.key in s.own), None)
+    inherited = next((s.own[field.key] for s in state.bases() if field.key in s.own), None)
     state.own[field.key] = field
     type.__setattr__(cls, field.attribute, field)
     inner: Field[Any, Any] = field
@@ -245,11 +245,6 @@ def _same_envelope(cls: type[Any], envelope: Field[Any, Any], plan: Field[Any, A
     if kind is None and plan.kind == "Str":
         return
     _refuse(cls, envelope.key, f"is already declared with a different type, {envelope.expression}")
-
-
-def _bases(cls: type[Any]) -> list[ClassState]:
-    states = (base.__dict__.get("__labkit__") for base in cls.__mro__[1:])
-    return [state for state in states if isinstance(state, ClassState)]
 
 
 def _refuse(cls: type[Any], key: str, message: str) -> NoReturn:

@@ -1,8 +1,7 @@
 """The short way to build an object whose scalars are as they should be: a function written out for each set of keys.
 
-Most documents are right, and have one of a few sets of keys. For those the checks of plain scalars are comparisons, and
-calling a function for each costs more than the comparison; so, as ``dataclasses`` does, the function is written as text
-and compiled, when the keys are first met.
+Most documents are right. For those the checks of plain scalars are comparisons, and calling a function for each costs
+more than the comparison.
 
 It decides nothing of its own: where a key is not known or a required one is missing there is none, and at the first
 scalar that is not plainly right it gives up before it has built anything; then the general way
@@ -18,31 +17,17 @@ from typing import Any
 
 from labkit.resources.containers import Map
 from labkit.resources.errors import Refusal
-from labkit.resources.state import ClassState
+from labkit.resources.state import Shapes, compiled, state_within
 
 __all__ = ["Builders"]
 
-Builder = Callable[[dict[str, Any]], Any]
 
-_MOST_SHAPES, _MOST_KEYS = 64, 200
-
-
-def _never(_: dict[str, Any]) -> None:
-    """Where there is no short way."""
-
-
-class Builders(dict[tuple[str, ...], Builder]):
+class Builders(Shapes[Any]):
     """Keys of a document, in order → the function from it to an instance, or to None for the general way."""
 
-    def __init__(self, cls: Any, state: ClassState) -> None:
-        super().__init__()
-        self.cls, self.state = cls, state
-
-    def __missing__(self, keys: tuple[str, ...]) -> Builder:
-        if len(self) >= _MOST_SHAPES or len(keys) > _MOST_KEYS:
-            return _never
-        self[keys] = builder = self._written(keys) if self._plain(keys) else _never
-        return builder
+    @staticmethod
+    def general(_: dict[str, Any]) -> None:
+        """There is no short way."""
 
     def _plain(self, keys: tuple[str, ...]) -> bool:
         """Whether all keys are known, all required ones are there, and both of apiVersion and kind, or none."""
@@ -51,9 +36,11 @@ class Builders(dict[tuple[str, ...], Builder]):
         whole = len(prelude.keys() & keys) in (0, len(prelude))
         return known and whole and not self.state.lenient and all(key in keys for key in self.state.required)
 
-    def _written(self, keys: tuple[str, ...]) -> Builder:
+    def written(self, keys: tuple[str, ...]) -> Callable[[dict[str, Any]], Any]:
+        if not self._plain(keys):
+            return self.general
         prelude = self.state.prelude
-        names: dict[str, Any] = {"__name__": __name__, "new": partial(object.__new__, self.cls), "Refusal": Refusal}
+        names: dict[str, Any] = {"new": partial(object.__new__, self.state.cls), "Refusal": Refusal}
         looks: list[str] = []
         builds: list[str] = []
         for number, key in enumerate(keys):
@@ -63,7 +50,7 @@ class Builders(dict[tuple[str, ...], Builder]):
                 continue
             field = self.state.fields[key]
             wrong = field.plainly_wrong(one, number, names)
-            inner = getattr(field.target, "__labkit__", None)
+            inner = state_within(field)
             if wrong is not None:  # then it is a scalar or a plain map
                 looks.append(f" if {wrong}: return None")
                 if isinstance(field, Map):
@@ -71,7 +58,7 @@ class Builders(dict[tuple[str, ...], Builder]):
                 continue
             names[f"c{number}"] = field.coerce
             built = f"c{number}({one})"
-            if isinstance(inner, ClassState):  # an object or a struct: its short way, without a call to look for it
+            if inner is not None:  # an object or a struct: its short way, without a call to look for it
                 names[f"b{number}"] = inner.builders
                 looks.append(f" if type({one}) is not dict: return None")
                 built = f"b{number}[tuple({one})]({one}) or {built}"
@@ -86,15 +73,5 @@ class Builders(dict[tuple[str, ...], Builder]):
         values += [
             f"{key!r}: {repr(prelude[key]) if key in prelude else f'v{number}'}" for number, key in enumerate(keys)
         ]
-        lines = [
-            "def quick(document):",
-            *(f" v{number} = document[{key!r}]" for number, key in enumerate(keys)),
-            *looks,
-            *builds,
-            " made = new()",
-            f" made._values = {{{', '.join(values)}}}",
-            " return made",
-        ]
-        exec("\n".join(lines), names)  # noqa: S102  (the text is made here, of keys written by repr)
-        quick: Builder = names["quick"]
-        return quick
+        end = [" made = new()", f" made._values = {{{', '.join(values)}}}", " return made"]
+        return compiled(keys, [*looks, *builds, *end], names)  # type: ignore[no-any-return]

@@ -6,16 +6,20 @@ class are made on first use and dropped when the class or one of its bases gets 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from labkit.resources.errors import Refusal, class_name
 from labkit.resources.field import Field
 from labkit.resources.strictness import is_strict, undeclared
 from labkit.resources.values import check_json, copied, described, in_quotes, unpaired
 
-__all__ = ["ClassState", "state_of"]
+__all__ = ["ClassState", "Shapes", "compiled", "state_of", "state_within"]
+
+R = TypeVar("R")
+
+_MOST_SHAPES, _MOST_KEYS = 64, 200
 
 
 class _Dumps(dict[str, Callable[[Any], Any] | None]):
@@ -36,6 +40,35 @@ class _Coerces(dict[str, Callable[[Any], Any]]):
         return partial(self.undeclared, key)
 
 
+class Shapes(dict[tuple[str, ...], Callable[[dict[str, Any]], R]]):
+    """Keys, in order → the function for a dict of these keys, written out as text and compiled when first met.
+
+    Most documents of a class have one of a few sets of keys, and a function that knows them needs no loop and no
+    look-up. After the first sets, and so for objects used as free maps, *general* is the function.
+    """
+
+    general: Callable[[dict[str, Any]], R]
+    written: Callable[[tuple[str, ...]], Callable[[dict[str, Any]], R]]
+
+    def __init__(self, state: ClassState) -> None:
+        super().__init__()
+        self.state = state
+
+    def __missing__(self, keys: tuple[str, ...]) -> Callable[[dict[str, Any]], R]:
+        if len(self) >= _MOST_SHAPES or len(keys) > _MOST_KEYS:
+            return self.general
+        self[keys] = function = self.written(keys)
+        return function
+
+
+def compiled(keys: tuple[str, ...], lines: Iterable[str], names: dict[str, Any]) -> Any:
+    """A function of one dict; *lines* find the values of *keys* as ``v0``, ``v1`` …"""
+    values = (f" v{number} = values[{key!r}]" for number, key in enumerate(keys))
+    names["__name__"] = __name__
+    exec("\n".join(["def shape(values):", *values, *lines]), names)  # noqa: S102  (written here; keys by repr)
+    return names["shape"]
+
+
 class ClassState:
     """The declared fields of one class (*own*), and the merged tables that building and writing use.
 
@@ -48,21 +81,18 @@ class ClassState:
         self.cls = cls
         self.own: dict[str, Field[Any, Any]] = {}
         self.facts = facts
-        self.lenient = lenient
+        self.lenient: bool = lenient or next((base.lenient for base in self.bases()), False)
         self.writers: Any  # see labkit.resources.writing
         self.builders: Any  # see labkit.resources.quick
         self.build: Callable[[Any], Any]  # see labkit.resources.objects
         self.prelude: dict[str, str] = {}
         self.envelope: dict[str, Field[Any, Any]] = {}
         self._fields: dict[str, Field[Any, Any]] | None = None
-        self._inherit()
 
-    def _inherit(self) -> None:
-        bases: tuple[Any, ...] = self.cls.__mro__[1:]
-        for base in bases:
-            if isinstance(base.__dict__.get("__labkit__"), ClassState):
-                self.lenient = self.lenient or base.__labkit__.lenient
-                break
+    def bases(self) -> Iterator[ClassState]:
+        """The states of the class's bases, the nearest first."""
+        states = (base.__dict__.get("__labkit__") for base in self.cls.__mro__[1:])
+        return (state for state in states if isinstance(state, ClassState))
 
     @property
     def fields(self) -> dict[str, Field[Any, Any]]:
@@ -73,10 +103,8 @@ class ClassState:
     def _merged(self) -> dict[str, Field[Any, Any]]:
         """Make the tables. Threads that meet a new class may do it at once: all make the same, and *_fields* last."""
         merged: dict[str, Field[Any, Any]] = {}
-        for base in reversed(self.cls.__mro__):
-            state = base.__dict__.get("__labkit__")
-            if isinstance(state, ClassState):
-                merged.update(state.own)
+        for state in reversed([self, *self.bases()]):
+            merged.update(state.own)
         self.table: dict[str, Field[Any, Any]] = {**self.envelope, **merged}
         self.required = tuple(key for key, field in merged.items() if field.enforced)
         self.dumps = _Dumps({key: field.dump for key, field in self.table.items()})
@@ -123,19 +151,19 @@ class ClassState:
     def rules(self) -> list[dict[str, Any]]:
         """The CEL rules of the bases, then those of the class."""
         found: list[dict[str, Any]] = []
-        for base in reversed(self.cls.__mro__):
-            state = base.__dict__.get("__labkit__")
-            if isinstance(state, ClassState):
-                found.extend(rule for rule in state.facts.get("rules", ()) if rule not in found)
+        for state in reversed([self, *self.bases()]):
+            found.extend(rule for rule in state.facts.get("rules", ()) if rule not in found)
         return found
 
     def fact(self, name: str, default: Any = None) -> Any:
         """What the class, or the nearest of its bases, says about *name*."""
-        for base in self.cls.__mro__:
-            state = base.__dict__.get("__labkit__")
-            if isinstance(state, ClassState) and name in state.facts:
-                return state.facts[name]
-        return default
+        return next((state.facts[name] for state in (self, *self.bases()) if name in state.facts), default)
+
+
+def state_within(field: Field[Any, Any] | None) -> ClassState | None:
+    """The state of the class whose objects are the values of *field*, if there is one."""
+    inner = getattr(getattr(field, "target", None), "__labkit__", None)
+    return inner if isinstance(inner, ClassState) else None
 
 
 def state_of(cls: type[Any]) -> ClassState:

@@ -1,8 +1,8 @@
 """JSON text straight from objects, without the wire dicts in between.
 
-Each set of keys has a function that is written out once; what the standard encoder would do for a value of its type is
-called directly. Whatever is not as the field left it (a list that was appended to by hand, a raw value from
-a server) raises KeyError or TypeError here, and is then written by the general way, through ``to_dict``.
+What the standard encoder would do for a value of its type is called directly. Whatever is not as the field left it (a
+list that was appended to by hand, a raw value from a server) raises KeyError or TypeError here, and is then written by
+the general way, through ``to_dict``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from labkit.resources.containers import List, Map, Object, Struct
 from labkit.resources.field import Field
 from labkit.resources.node import Node
-from labkit.resources.state import ClassState
+from labkit.resources.state import ClassState, Shapes, compiled, state_within
 
 __all__ = ["ENCODER", "Writers"]
 
@@ -23,7 +23,6 @@ ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 
 _encode: Callable[[Any], str] = getattr(json.encoder, "c_encode_basestring", None) or encode_basestring
 
-_MOST_SHAPES, _MOST_KEYS = 64, 200
 _INFINITE = {"inf", "-inf", "nan"}
 
 
@@ -62,8 +61,8 @@ def _any(value: Any) -> str:
 def _list(item: Field[Any, Any]) -> Callable[[Any], str]:
     if item.kind == "Str":
         return lambda value: "[" + ",".join(map(_encode, _plain(value))) + "]"
-    inner = getattr(item.target, "__labkit__", None)
-    if isinstance(inner, ClassState) and not item.lenient and not item.nullable:
+    inner = state_within(item)
+    if inner is not None and not item.lenient and not item.nullable:
         cls, writers = inner.cls, inner.writers
 
         def objects(value: Any) -> str:
@@ -107,16 +106,11 @@ def writer_of(field: Field[Any, Any]) -> Callable[[Any], str]:
     return _any if field.lenient else _BY_KIND.get(field.kind, _any)
 
 
-class Writers(dict[tuple[str, ...], Callable[[dict[str, Any]], str]]):
-    """Keys of an object, in order → the function from its values to its text, written out and compiled when first met.
-
-    Most objects of a class have one of a few sets of keys. After the first 64, and so for objects used as free maps,
-    the text is put together key by key.
-    """
+class Writers(Shapes[str]):
+    """Keys of an object, in order → the function from its values to its text."""
 
     def __init__(self, state: ClassState) -> None:
-        super().__init__()
-        self.state = state
+        super().__init__(state)
         self.known: dict[str, Callable[[Any], str]] = {}
 
     def clear(self) -> None:
@@ -132,17 +126,15 @@ class Writers(dict[tuple[str, ...], Callable[[dict[str, Any]], str]]):
             one = self.known[key] = writer_of(field)
         return one
 
-    def __missing__(self, keys: tuple[str, ...]) -> Callable[[dict[str, Any]], str]:
-        if len(self) >= _MOST_SHAPES or len(keys) > _MOST_KEYS:
-            return self._one_by_one
-        names: dict[str, Any] = {"__name__": __name__, "null": "null"}
+    def written(self, keys: tuple[str, ...]) -> Callable[[dict[str, Any]], str]:
+        names: dict[str, Any] = {"null": "null"}
         parts: list[str] = []
         for number, key in enumerate(keys):
             field = self.state.table.get(key)
             names[f"w{number}"] = self._writer(key, field)
             text = f"w{number}(v{number})"
-            inner = getattr(getattr(field, "target", None), "__labkit__", None)
-            if isinstance(inner, ClassState) and field is not None and not field.lenient:
+            inner = state_within(field)
+            if inner is not None and field is not None and not field.lenient:
                 # an object, or a struct: its own function, without a call to look for it
                 names[f"k{number}"], names[f"s{number}"] = inner.cls, inner.writers
                 own = f"s{number}[tuple(inner := v{number}._values)](inner)"
@@ -151,16 +143,11 @@ class Writers(dict[tuple[str, ...], Callable[[dict[str, Any]], str]]):
                 text = f"null if v{number} is None else {text}"
             shown = _encode(key).replace("{", "{{").replace("}", "}}")
             parts.append(f"{shown}:{{{text}}}")
-        lines = [
-            "def write(values):",
-            *(f" v{number} = values[{key!r}]" for number, key in enumerate(keys)),
-            f" return f{'{{' + ','.join(parts) + '}}'!r}",
-        ]
-        exec("\n".join(lines), names)  # noqa: S102  (the text is made here, of keys written by repr)
-        self[keys] = write = names["write"]
-        return write  # type: ignore[no-any-return]
+        line = f" return f{'{{' + ','.join(parts) + '}}'!r}"
+        return compiled(keys, [line], names)  # type: ignore[no-any-return]
 
-    def _one_by_one(self, values: dict[str, Any]) -> str:
+    def general(self, values: dict[str, Any]) -> str:
+        """The text, put together key by key."""
         find = self.state.table.get
         parts: list[str] = []
         for key, value in values.items():
