@@ -22,6 +22,8 @@ __all__ = ["QUANTITY", "Bool", "Int", "IntOrStr", "Num", "Quantity", "Scalar", "
 
 E = TypeVar("E")
 V = TypeVar("V")
+Yes = Literal[True]
+No = Literal[False]
 
 
 class Options(TypedDict, total=False):
@@ -60,6 +62,25 @@ class QuantityOptions(TextOptions, total=False):
     """*int_or_string* writes the schema as controller-gen does, which lets plain numbers in."""
 
     int_or_string: bool
+
+
+class _Absent(TypedDict, total=False):
+    """What also allows a field to be absent, or null: its attribute may be None."""
+
+    required: bool | Literal["schema"]
+    nullable: bool
+
+
+class AnyOptions(Options, _Absent): ...
+
+
+class AnyNumber(NumberOptions, _Absent): ...
+
+
+class AnyText(TextOptions, _Absent): ...
+
+
+class AnyQuantity(QuantityOptions, _Absent): ...
 
 
 class Scalar(Field[E, V]):
@@ -101,16 +122,10 @@ class Str(Scalar[str, V]):
 
         @overload
         def __init__(
-            self: Str[str], *, required: Literal[True], nullable: Literal[False] = False, **options: Unpack[TextOptions]
+            self: Str[str], *, required: Yes, nullable: No = False, **options: Unpack[TextOptions]
         ) -> None: ...
         @overload
-        def __init__(
-            self: Str[str | None],
-            *,
-            required: bool | Literal["schema"] = False,
-            nullable: bool = False,
-            **options: Unpack[TextOptions],
-        ) -> None: ...
+        def __init__(self: Str[str | None], **options: Unpack[AnyText]) -> None: ...
         def __init__(self, **options: Any) -> None: ...
 
         def __set__(self, obj: Any, value: V | float) -> None: ...
@@ -150,20 +165,10 @@ class Int(Scalar[int, V]):
 
         @overload
         def __init__(
-            self: Int[int],
-            *,
-            required: Literal[True],
-            nullable: Literal[False] = False,
-            **options: Unpack[NumberOptions],
+            self: Int[int], *, required: Yes, nullable: No = False, **options: Unpack[NumberOptions]
         ) -> None: ...
         @overload
-        def __init__(
-            self: Int[int | None],
-            *,
-            required: bool | Literal["schema"] = False,
-            nullable: bool = False,
-            **options: Unpack[NumberOptions],
-        ) -> None: ...
+        def __init__(self: Int[int | None], **options: Unpack[AnyNumber]) -> None: ...
         def __init__(self, **options: Any) -> None: ...
 
         def __set__(self, obj: Any, value: V) -> None: ...
@@ -195,20 +200,10 @@ class Num(Scalar[float, V]):
 
         @overload
         def __init__(
-            self: Num[float],
-            *,
-            required: Literal[True],
-            nullable: Literal[False] = False,
-            **options: Unpack[NumberOptions],
+            self: Num[float], *, required: Yes, nullable: No = False, **options: Unpack[NumberOptions]
         ) -> None: ...
         @overload
-        def __init__(
-            self: Num[float | None],
-            *,
-            required: bool | Literal["schema"] = False,
-            nullable: bool = False,
-            **options: Unpack[NumberOptions],
-        ) -> None: ...
+        def __init__(self: Num[float | None], **options: Unpack[AnyNumber]) -> None: ...
         def __init__(self, **options: Any) -> None: ...
 
         def __set__(self, obj: Any, value: V) -> None: ...
@@ -231,17 +226,9 @@ class Bool(Scalar[bool, V]):
     if TYPE_CHECKING:
 
         @overload
-        def __init__(
-            self: Bool[bool], *, required: Literal[True], nullable: Literal[False] = False, **options: Unpack[Options]
-        ) -> None: ...
+        def __init__(self: Bool[bool], *, required: Yes, nullable: No = False, **options: Unpack[Options]) -> None: ...
         @overload
-        def __init__(
-            self: Bool[bool | None],
-            *,
-            required: bool | Literal["schema"] = False,
-            nullable: bool = False,
-            **options: Unpack[Options],
-        ) -> None: ...
+        def __init__(self: Bool[bool | None], **options: Unpack[AnyOptions]) -> None: ...
         def __init__(self, **options: Any) -> None: ...
 
         def __set__(self, obj: Any, value: V | int | str) -> None: ...
@@ -270,20 +257,10 @@ class IntOrStr(Scalar["int | str", V]):
 
         @overload
         def __init__(
-            self: IntOrStr[int | str],
-            *,
-            required: Literal[True],
-            nullable: Literal[False] = False,
-            **options: Unpack[TextOptions],
+            self: IntOrStr[int | str], *, required: Yes, nullable: No = False, **options: Unpack[TextOptions]
         ) -> None: ...
         @overload
-        def __init__(
-            self: IntOrStr[int | str | None],
-            *,
-            required: bool | Literal["schema"] = False,
-            nullable: bool = False,
-            **options: Unpack[TextOptions],
-        ) -> None: ...
+        def __init__(self: IntOrStr[int | str | None], **options: Unpack[AnyText]) -> None: ...
         def __init__(self, **options: Any) -> None: ...
 
         def __set__(self, obj: Any, value: V) -> None: ...
@@ -315,20 +292,10 @@ class Quantity(Scalar[str, V]):
 
         @overload
         def __init__(
-            self: Quantity[str],
-            *,
-            required: Literal[True],
-            nullable: Literal[False] = False,
-            **options: Unpack[QuantityOptions],
+            self: Quantity[str], *, required: Yes, nullable: No = False, **options: Unpack[QuantityOptions]
         ) -> None: ...
         @overload
-        def __init__(
-            self: Quantity[str | None],
-            *,
-            required: bool | Literal["schema"] = False,
-            nullable: bool = False,
-            **options: Unpack[QuantityOptions],
-        ) -> None: ...
+        def __init__(self: Quantity[str | None], **options: Unpack[AnyQuantity]) -> None: ...
         def __init__(self, **options: Any) -> None: ...
 
         def __set__(self, obj: Any, value: V | float) -> None: ...
@@ -362,20 +329,10 @@ class Time(Scalar[str, V]):
 
         @overload
         def __init__(
-            self: Time[str],
-            *,
-            required: Literal[True],
-            nullable: Literal[False] = False,
-            **options: Unpack[TextOptions],
+            self: Time[str], *, required: Yes, nullable: No = False, **options: Unpack[TextOptions]
         ) -> None: ...
         @overload
-        def __init__(
-            self: Time[str | None],
-            *,
-            required: bool | Literal["schema"] = False,
-            nullable: bool = False,
-            **options: Unpack[TextOptions],
-        ) -> None: ...
+        def __init__(self: Time[str | None], **options: Unpack[AnyText]) -> None: ...
         def __init__(self, **options: Any) -> None: ...
 
         def __set__(self, obj: Any, value: V | datetime) -> None: ...
