@@ -8,7 +8,6 @@ never as a traceback.
 from __future__ import annotations
 
 import io
-import json
 import os
 import shlex
 import sys
@@ -129,12 +128,14 @@ def trace(  # noqa: PLR0913  (the options of the command line)
     """
     from labkit.errors import BadDocument
     from labkit.show import views
+    from labkit.show.plain import plain_json
     from labkit.trace import engine, sources
 
     if crd is None and not from_cluster:
         raise click.UsageError("give the definition with --crd, or --from-cluster to take it from a cluster")
     if stored and old is not None:
         raise click.UsageError("--stored traces a read, which --old has no part in")
+    _expect_one_input(obj, crd, old)
     given = sources.read(obj)
     definition, lying = (sources.read(path) if path is not None else None for path in (crd, old))
     if from_cluster:
@@ -147,10 +148,11 @@ def trace(  # noqa: PLR0913  (the options of the command line)
     )  # fmt: skip
     if not traced.decoded and form != "json":
         raise BadDocument(
-            f"{given.name}: the server would refuse it before any stage", evidence="; ".join(traced.lines)
+            f"{given.name}: the server would refuse it before any stage",
+            evidence=" ".join("; ".join(traced.lines).split()),
         )
     if form == "json":
-        click.echo(json.dumps(traced.to_json(), indent=2, ensure_ascii=False))
+        click.echo(plain_json(traced.to_json(), indent=2))
     else:
         click.echo(views.page(traced) if form == "html" else views.text(traced), nl=form == "text")
     sys.exit(0 if traced.verdict == "accepted" else 1)
@@ -165,13 +167,14 @@ def cel_cost(definition: Path, form: str) -> None:
     No cluster is asked. Exit code 0: the server would accept the definition; 1: it would not.
     """
     from labkit.show import views
+    from labkit.show.plain import plain_json
     from labkit.trace import engine, sources
 
     costs = engine().cel_cost(sources.read(definition))
     if form == "json":
-        click.echo(json.dumps(costs.to_json(), indent=2, ensure_ascii=False))
+        click.echo(plain_json(costs.to_json(), indent=2))
         for line in costs.other_lines:
-            click.echo(f"labkit: {costs.source}: {line}", err=True)
+            _say(f"labkit: {costs.source}: {line}")
     else:
         click.echo(views.page(costs) if form == "html" else views.text(costs), nl=form == "text")
     sys.exit(1 if costs.refused else 0)
@@ -201,6 +204,7 @@ def preview(  # noqa: PLR0913  (the options of the command line)
 
     if from_cluster is bool(objects):
         raise click.UsageError("give files of OBJECTS, or --from-cluster")
+    _expect_one_input(*objects, crd, old_crd)
     new = sources.read(crd)
     old = sources.read(old_crd) if old_crd is not None else None
     name = engine().define(new).name
@@ -379,6 +383,11 @@ def doctor() -> None:
     sys.exit(examining.main())
 
 
+def _expect_one_input(*paths: Path | None) -> None:
+    if [str(path) for path in paths].count("-") > 1:
+        raise click.UsageError("standard input (-) holds one file")
+
+
 def _attached(spelled: str | None) -> Cluster:
     from labkit.cluster import choose
 
@@ -427,13 +436,15 @@ def _expect_writable(report: Path) -> None:
 
 
 def _say(line: str) -> None:
-    click.echo(line, err=True)
+    from labkit.show.plain import plain
+
+    click.echo(plain(line), err=True)
 
 
 def _tell_notes(error: BaseException) -> None:
     """What was noted on an error on its way: what it has left behind."""
     for note in getattr(error, "__notes__", ()):
-        click.echo(f"  {note}", err=True)
+        _say(f"  {note}")
 
 
 def main() -> None:
@@ -447,7 +458,7 @@ def main() -> None:
         with system.ends_on_signals():
             cli.main(standalone_mode=False)
     except (LabkitError, OSError) as error:
-        click.echo(f"labkit: {error}", err=True)
+        _say(f"labkit: {error}")
         _tell_notes(error)
         sys.exit(1)
     except click.ClickException as error:

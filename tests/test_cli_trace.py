@@ -190,7 +190,14 @@ def test_a_type_the_cluster_does_not_have_is_told_with_those_it_has(live: str) -
 
 @pytest.mark.parametrize(
     "argv",
-    [[MINI], ["--crd", SCHEMA], ["--crd", SCHEMA, "--stored", "--old", MINI, MINI], ["--crd", SCHEMA, "-o", "x", MINI]],
+    [
+        [MINI],
+        ["--crd", SCHEMA],
+        ["--crd", SCHEMA, "--stored", "--old", MINI, MINI],
+        ["--crd", SCHEMA, "-o", "x", MINI],
+        ["--crd", "-", "-"],
+        ["--crd", SCHEMA, "--old", "-", "-"],
+    ],
 )
 def test_a_wrong_command_line_is_exit_code_2(argv: list[str]) -> None:
     assert run(*argv, code=2)[0] == ""
@@ -203,6 +210,7 @@ BAD = {
     "two.yaml": (b"a: 1\n---\na: 2\n", "the text holds 2 documents, one is wanted"),
     "nothing.yaml": (b"# only a comment\n", "the text holds no document"),
     "deep.json": (b'{"kind": "Colis", "spec": ' + b"[" * 100_000, "exceeded max depth"),
+    "null.yaml": (b"null\n", "Object 'Kind' is missing in 'null '"),
     "big.yaml": (b"kind: Colis\nspec: " + b"x" * 2**22, "Request entity too large: limit is 3145728"),
     "version.yaml": (b"apiVersion: cours.example.com/v7\nkind: Colis\nmetadata: {name: a}", "has no version v7"),
 }  # fmt: skip
@@ -217,6 +225,24 @@ def test_a_bad_object_gets_one_line_that_names_the_file(tmp_path: Path, name: st
     out, err = run("--crd", SCHEMA, str(path), code=1)
     assert out == "" and err.startswith(f"labkit: {path}: ") and said in err.splitlines()[0]
     assert [line for line in err.splitlines()[1:] if not line.startswith("  → ")] == []
+
+
+def test_a_bad_object_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "kind.yaml"
+    path.write_text('apiVersion: cours.example.com/v1alpha1\nkind: "Co\\e[31m\\x9blis\\u202e"\n', encoding="utf-8")
+    err = run("--crd", SCHEMA, str(path), code=1)[1]
+    assert r"the object is a Co\x1b[31m\u009blis\u202e of cours" in err
+    path.write_text((ROOT / MINI).read_text("utf-8").replace("2.2.1", '"\\x9b31m"'), encoding="utf-8")
+    for form in ("text", "json", "html"):
+        out = run("--crd", SCHEMA, "--stored", "-o", form, str(path))[0]
+        assert r"\u009b31m" in out and "\x9b" not in out
+
+
+def test_a_definition_that_is_refused_for_its_size_is_told_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "big.yaml"
+    path.write_bytes((ROOT / SCHEMA).read_bytes() + b"# " + b"x" * 3 * 2**20)
+    said = "the server would refuse this definition: Request entity too large: limit is 3145728"
+    assert run("--crd", str(path), MINI, code=1)[1] == f"labkit: {path}: {said}\n"
 
 
 @pytest.mark.parametrize("option", ["--crd", "--old"])

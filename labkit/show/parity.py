@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from labkit.course.parity import Difference
-from labkit.show.player import plain
+from labkit.show.plain import plain
 
 __all__ = ["text"]
 

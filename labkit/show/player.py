@@ -8,7 +8,6 @@ there is no terminal the same blocks come as plain lines.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from itertools import groupby
 from typing import TextIO
@@ -22,8 +21,9 @@ from rich.text import Text
 
 from labkit.course.notebook import Step
 from labkit.course.report import AS_RECORDED, DIFFERS, FAILED, NOT_PLAYED, NOT_SHOWN, PlayReport, StepResult, Verdict
+from labkit.show.plain import plain
 
-__all__ = ["Screen", "block", "commands", "plain", "summary"]
+__all__ = ["Screen", "block", "commands", "summary"]
 
 SYMBOLS: dict[Verdict, tuple[str, str]] = {
     AS_RECORDED: ("✔", "green"),
@@ -38,8 +38,6 @@ SHOWN_COLUMNS = 400
 
 NO_WRAP = 4 * SHOWN_COLUMNS
 """Width where there is no terminal: a line of a log stays one line."""
-
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 class Screen:
@@ -182,13 +180,8 @@ def _closing(report: PlayReport) -> Text:
 
 def _trimmed(lines: Iterable[str], most: int) -> list[str]:
     """At most *most* lines, the last of them kept: a command's last word is often its verdict."""
-    shown = [plain(line) for line in lines]
+    shown = [plain(line.expandtabs(4)) for line in lines]
     if len(shown) > most:
         left_out = len(shown) - (most - 2) - 1
         shown = [*shown[: most - 2], f"… {left_out} lines more", shown[-1]]
     return [line if len(line) <= SHOWN_COLUMNS else f"{line[:SHOWN_COLUMNS]}…" for line in shown]
-
-
-def plain(line: str) -> str:
-    """A line that cannot steer a terminal: control characters spelled out, tabs as blanks."""
-    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", line.expandtabs(4))

@@ -7,7 +7,6 @@ objects come, since all of them at once may be too many to hold.
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from typing import IO, Any, Self
 
 from labkit.observe.changes import compact
 from labkit.show.document import Cell, Code, Document, Facts, Fold, Line, Mark, Note, Part, Table
+from labkit.show.plain import plain_json
 from labkit.trace.forecast import Complaint, Forecast, NextRead, Written
 from labkit.trace.preview import Fate, Preview, Retirement
 from labkit.trace.values import Added
@@ -227,7 +227,7 @@ class JsonObjects:
 
     def write(self, value: Preview, stream: IO[str]) -> None:
         """All that ``Preview.to_json`` has, a member a line or more, and the objects, one a line."""
-        whole = json.dumps(value.to_json(), indent=2, ensure_ascii=False)
+        whole = plain_json(value.to_json(), indent=2)
         head = whole.removesuffix("\n}")
         stream.write(f'{head},\n  "objects": [\n')
         self._waiting.seek(0)
@@ -236,4 +236,4 @@ class JsonObjects:
 
 
 def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return plain_json(value, separators=(",", ":"))

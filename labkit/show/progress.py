@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self, TextIO, TypeVar
 
 from labkit.show.document import Document, Note
-from labkit.show.player import plain
+from labkit.show.plain import plain
 
 if TYPE_CHECKING:
     from rich.progress import Progress

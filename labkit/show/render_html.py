@@ -9,10 +9,11 @@ with each output, because an output may be shown alone.
 from __future__ import annotations
 
 from functools import cache
-from html import escape
+from html import escape as escape_html
 from importlib.resources import files
 
 from labkit.show.document import Cell, Code, Document, Facts, Fold, Part, Table
+from labkit.show.plain import plain
 from labkit.show.render_text import SIGNS
 
 __all__ = ["page", "render", "style_sheet"]
@@ -47,6 +48,11 @@ def page(document: Document) -> str:
         f"<title>{escape(document.title)}</title>\n<style>\n{PAGE_STYLE}\n</style>\n</head>\n"
         f"<body>\n<main>\n{render(document)}\n</main>\n</body>\n</html>\n"
     )
+
+
+def escape(text: str) -> str:
+    """*text* as nothing but text: no tag, and no character that a page cannot hold or that turns its lines around."""
+    return escape_html(plain(text))
 
 
 def _styles(parts: tuple[Part, ...]) -> str:

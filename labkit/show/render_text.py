@@ -1,4 +1,4 @@
-"""A document as plain text, for terminals, reports, and notebooks that are not trusted."""
+"""A document as plain text, for terminals, reports, and notebooks that are not trusted. It steers none of them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import unicodedata
 from collections import defaultdict
 
 from labkit.show.document import Cell, Code, Document, Facts, Fold, Mark, Part, Table
+from labkit.show.plain import plain
 
 __all__ = ["SIGNS", "render"]
 
@@ -22,7 +23,7 @@ def render(document: Document) -> str:
     """Lines without trailing blanks and without a final newline."""
     blocks = [document.title] if document.title else []
     blocks += [_part(part) for part in document.parts]
-    return "\n".join(block for block in blocks if block)
+    return plain("\n".join(block for block in blocks if block))
 
 
 def _part(part: Part) -> str:

@@ -21,6 +21,9 @@ __all__ = ["documents"]
 SUFFIXES = (".json", ".yaml", ".yml")
 """Of the files in a folder that kubectl takes too."""
 
+MOST = 3 * 2**20
+"""Bytes of a request that the server reads."""
+
 _BREAK = re.compile(r"^---(?:[ \t].*)?$", re.MULTILINE)
 _SAID = re.compile(r"^\s*[^#%\s]", re.MULTILINE)
 _LIST = (re.compile(r"^kind:\s*[\"']?\w*List[\"']?\s*(?:#.*)?$", re.MULTILINE), re.compile(r"^items:", re.MULTILINE))
@@ -81,10 +84,35 @@ def _is_list(one: Source) -> bool:
 
 
 def _items(one: Source) -> Iterator[Source]:
-    for number, item in enumerate(_loaded(one)["items"] or (), start=1):
+    items = _loaded(one)["items"]
+    if items is not None and not isinstance(items, list):
+        raise BadDocument(f"{one.name}: items is no list", evidence=f"it is of type {type(items).__name__}")
+    sizes: dict[int, int] = {}
+    for number, item in enumerate(items or (), start=1):
+        name = f"{one.name}, item {number}"
         if not isinstance(item, dict):
-            raise BadDocument(f"{one.name}, item {number}: not an object", evidence=str(item)[:80])
-        yield Source.of(f"{one.name}, item {number}", item)
+            raise BadDocument(f"{name}: not an object", evidence=f"it is of type {type(item).__name__}")
+        try:
+            if _size(item, sizes) > MOST:
+                raise BadDocument(f"{name}: larger than any request may be", evidence="with its aliases written out")
+        except RecursionError as error:
+            raise BadDocument(f"{name}: nested too deep") from error
+        yield Source.of(name, item)
+
+
+def _size(value: Any, known: dict[int, int]) -> int:
+    """Not more than the bytes of its JSON. What an alias stands for is counted once, and added as often as it stands:
+    a few lines of aliases of aliases are an object that no memory holds.
+    """
+    if isinstance(value, str):
+        return len(value)
+    if not isinstance(value, dict | list):
+        return 1
+    if id(value) not in known:
+        known[id(value)] = 1  # what holds itself is told by whoever writes it out
+        inside = (*value.keys(), *value.values()) if isinstance(value, dict) else value
+        known[id(value)] = 1 + sum(_size(each, known) for each in inside)
+    return known[id(value)]
 
 
 def _loaded(one: Source) -> Any:

@@ -202,7 +202,7 @@ def _texts(part: Any) -> Any:
 
 
 def _error(error: Mapping[str, Any], name: str) -> LabkitError:
-    kind, message, lines = error["kind"], str(error["message"]), tuple(error.get("lines") or ())
+    kind, message, lines = error["kind"], " ".join(str(error["message"]).split()), tuple(error.get("lines") or ())
     if kind == "internal":
         return TraceError(
             "the control plane failed in this trace", evidence=message, next_act="tell the authors, with the files"
@@ -212,7 +212,7 @@ def _error(error: Mapping[str, Any], name: str) -> LabkitError:
             f"{name}: the server would refuse this definition",
             lines=lines,
             status=error.get("status"),
-            evidence="".join(f"\n  {line}" for line in lines),
+            evidence=lines[0] if len(lines) == 1 else "".join(f"\n  {line}" for line in lines),
         )
     return BadDocument(name, lines=lines, evidence=message)
 

@@ -7,7 +7,9 @@ nothing is changed there. Where etcd cannot be read, the object is taken as the 
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -55,7 +57,7 @@ def read(path: Path, name: str = "") -> Source:
     """A file's text, called *name* (by default its path); ``-`` is standard input. Raises BadDocument by that name."""
     name = "standard input" if str(path) == "-" else name or str(path)
     try:
-        raw = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+        raw = _standard_input() if str(path) == "-" else path.read_bytes()
         text = raw.decode("utf-8-sig")
     except OSError as error:
         raise BadDocument(f"{name}: cannot be read", evidence=error.strerror or str(error)) from error
@@ -65,6 +67,12 @@ def read(path: Path, name: str = "") -> Source:
     if not text.strip():
         raise BadDocument(f"{name}: empty", next_act=_NEXT_ACT)
     return Source(name, text)
+
+
+def _standard_input() -> bytes:
+    if sys.stdin is None:  # as Python has it when a program is started with that closed
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    return sys.stdin.buffer.read()
 
 
 @dataclass(frozen=True)

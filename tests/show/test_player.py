@@ -90,7 +90,7 @@ def test_output_cannot_steer_the_terminal_nor_look_like_markup() -> None:
     hostile = "\x1b[2J\x1b]0;title\x07 [bold red]no[/bold red] :smile: \u202e \r over"
     for stream in (io.StringIO(), Terminal()):
         printed = shown(result(text=hostile, title="[b]T[/b] \x1b[1m", reason="[/]"), stream=stream, width=200)
-        assert "\\x1b[2J\\x1b]0;title\\x07 [bold red]no[/bold red] :smile: \\x202e" in printed
+        assert "\\x1b[2J\\x1b]0;title\\x07 [bold red]no[/bold red] :smile: \\u202e" in printed
         assert "[b]T[/b] \\x1b[1m" in printed
         assert "\x1b[2J" not in printed and "\x07" not in printed and "\u202e" not in printed
 

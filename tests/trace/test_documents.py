@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,12 @@ from labkit.trace.documents import documents
 
 ONE = "apiVersion: t.example.com/v1\nkind: Thing\nmetadata: {name: a}\n"
 ITEM = '{"apiVersion": "t.example.com/v1", "kind": "Thing", "metadata": {"name": "b"}}'
+
+
+BOMB = "[&a [x, x, x, x, x, x, x, x, x, x]" + "".join(
+    f", &{name} [{', '.join([f'*{before}'] * 10)}]" for before, name in pairwise("abcdefghij")
+) + "]\n"  # fmt: skip
+"""Half a kilobyte that stands for ten thousand million values."""
 
 
 def named(folder: Path, name: str, text: str) -> Path:
@@ -70,6 +77,14 @@ def test_a_folder_gives_its_files_in_order_and_no_others(tmp_path: Path) -> None
         ("# nothing\n---\n", "no object in it"),
         ("kind: List\nitems: [1]\n", "item 1: not an object"),
         ("kind: List\nitems: [\n", "not YAML"),
+        ("kind: List\nitems: 5\n", "items is no list: it is of type int"),
+        (f"kind: List\nitems:\n- spec: {BOMB}", "item 1: larger than any request may be"),
+        (f"kind: List\nitems:\n- {BOMB}", "item 1: not an object"),
+        ("kind: List\nitems:\n- &a {self: *a}\n", "item 1: no object of JSON"),
+        (
+            json.dumps({"kind": "List", "items": [json.loads('{"a":' * 600 + "1" + "}" * 600)]}),
+            "item 1: nested too deep",
+        ),
     ],
 )
 def test_what_holds_no_object_is_named(tmp_path: Path, text: str, words: str) -> None:

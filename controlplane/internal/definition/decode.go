@@ -1,7 +1,6 @@
 package definition
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 
@@ -45,8 +44,8 @@ func decode(text, fieldValidation string) (*apiextensions.CustomResourceDefiniti
 	if err != nil {
 		return nil, nil, err
 	}
-	if first := bytes.TrimSpace(body); len(first) > 0 && (first[0] == '[' || first[0] == '"') {
-		return nil, nil, errors.New("this is not a CustomResourceDefinition: it is a list or a plain text, no object")
+	if document.IsPlain(body) {
+		return nil, nil, errors.New("this is not a CustomResourceDefinition: it is a list or a plain value, no object")
 	}
 	gvk, err := json.DefaultMetaFactory.Interpret(body)
 	if err != nil {

@@ -62,6 +62,12 @@ func (d Document) JSON() ([]byte, error) {
 	return yaml.YAMLToJSON(d.Data)
 }
 
+// IsPlain tells whether a document in JSON is a list, a text or a number, of which decoders of objects complain by their own types.
+func IsPlain(body []byte) bool {
+	body = bytes.TrimSpace(body)
+	return len(body) > 0 && body[0] != '{' && !bytes.Equal(body, []byte("null"))
+}
+
 // isEmpty tells whether only comments, directives and marks are there.
 func isEmpty(part []byte) bool {
 	for line := range bytes.Lines(part) {

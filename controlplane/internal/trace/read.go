@@ -5,6 +5,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+
+	"labkit.example/controlplane/internal/document"
 )
 
 // The steps of a read follow staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:
@@ -70,6 +72,9 @@ func (p *path) identifyStored(kind string) (*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, &InputError{Kind: kind, Err: err}
 	}
+	if document.IsPlain(data) {
+		return nil, bad(kind, "this is a list or a plain value, no object")
+	}
 	u, err := decodeStored(data)
 	if err != nil {
 		return nil, &InputError{Kind: kind, Err: err}
@@ -78,7 +83,7 @@ func (p *path) identifyStored(kind string) (*unstructured.Unstructured, error) {
 		return nil, err
 	}
 	if u.GetName() == "" {
-		return nil, bad(kind, "the object has no metadata.name, so it cannot lie in etcd")
+		return nil, bad(kind, "the object has no metadata.name, or none that is a text, so it cannot lie in etcd")
 	}
 	p.etcd = data
 	return u, nil
