@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from labkit.resources import names
 from labkit.resources.errors import Problem, Refusal, class_name
@@ -17,18 +17,20 @@ from labkit.resources.field import Field, as_field, constrained, places, registe
 from labkit.resources.legacy import legacy_values
 from labkit.resources.node import Node
 from labkit.resources.options import ELEMENT, refuse, size_checks
-from labkit.resources.scalars import Scalar, Str
-from labkit.resources.values import check_json, copied, described, in_quotes, text_of, unpaired
+from labkit.resources.scalars import No, Scalar, Str, Yes
+from labkit.resources.values import check_json, check_key, copied, described, text_of
 
 if TYPE_CHECKING:
-    from labkit.resources.objects import Resource
+    pass
 
-__all__ = ["List", "Map", "Object", "Opaque", "Struct"]
+__all__ = ["Holder", "List", "Map", "Object", "Opaque", "Struct"]
 
 E = TypeVar("E")
 V = TypeVar("V")
 X = TypeVar("X")
 N = TypeVar("N", bound=Node)
+
+Item = Field[E, X] | type[Field[E, X]]
 
 
 @register_kind
@@ -160,15 +162,10 @@ class List(_Container[E, V]):
 
         @overload
         def __init__(
-            self: List[E, list[E]],
-            item: Field[E, X] | type[Field[E, X]],
-            *,
-            required: Literal[True],
-            nullable: Literal[False] = False,
-            **options: Any,
+            self: List[E, list[E]], item: Item[E, X], *, required: Yes, nullable: No = False, **options: Any
         ) -> None: ...
         @overload
-        def __init__(self: List[E, list[E] | None], item: Field[E, X] | type[Field[E, X]], **options: Any) -> None: ...
+        def __init__(self: List[E, list[E] | None], item: Item[E, X], **options: Any) -> None: ...
         @overload
         def __init__(self: List[N, list[N] | None], item: type[N], **options: Any) -> None: ...
         @overload
@@ -228,15 +225,10 @@ class Map(_Container[E, V]):
 
     @overload
     def __init__(
-        self: Map[E, dict[str, E]],
-        item: Field[E, X] | type[Field[E, X]],
-        *,
-        required: Literal[True],
-        nullable: Literal[False] = False,
-        **options: Any,
+        self: Map[E, dict[str, E]], item: Item[E, X], *, required: Yes, nullable: No = False, **options: Any
     ) -> None: ...
     @overload
-    def __init__(self: Map[E, dict[str, E] | None], item: Field[E, X] | type[Field[E, X]], **options: Any) -> None: ...
+    def __init__(self: Map[E, dict[str, E] | None], item: Item[E, X], **options: Any) -> None: ...
     @overload
     def __init__(self: Map[N, dict[str, N] | None], item: type[N], **options: Any) -> None: ...
     @overload
@@ -297,12 +289,8 @@ def _keys(value: Any, field: Field[Any, Any]) -> None:
     if type(value) is not dict and not isinstance(value, Mapping):
         raise Refusal.of(f"expected a map of {field.item.expression}, got {described(value)}", text_of(value))
     for key in value:
-        if type(key) is str and key.isascii():
-            continue
-        if not isinstance(key, str):
-            raise Refusal.of(f"has the key {described(key)}; keys of JSON are strings")
-        if unpaired(key):
-            raise Refusal.of(f"has a key with half of a surrogate pair: {in_quotes(key)}")
+        if type(key) is not str or not key.isascii():
+            check_key(key)
 
 
 def _values(field: Map[Any, Any]) -> Callable[[Any], Any]:
@@ -330,8 +318,25 @@ def _values(field: Map[Any, Any]) -> Callable[[Any], Any]:
     return coerce
 
 
+class Holder(Field[E, V]):
+    """What Object and Struct share: the value is an object of a class."""
+
+    def check_default(self) -> None:
+        """Nothing: a dict is no instance, and the server checks it against the schema."""
+
+    def wire_default(self) -> Any:
+        return _plain(self.options["default"])
+
+    def resolved(self) -> type[Any]:
+        """The class."""
+        return self.target  # type: ignore[no-any-return]
+
+    def schema_parts(self) -> dict[str, Any]:
+        return {"type": "object"}
+
+
 @register_kind
-class Object(Field[N, V]):
+class Object(Holder[N, V]):
     """A value of another resource class: ``Object(Worker)``, or ``Object("Worker")`` for one that is written later.
 
     Takes an instance (kept, the same one), a dict (built into the class), or an instance of another resource class
@@ -344,12 +349,7 @@ class Object(Field[N, V]):
 
     @overload
     def __init__(
-        self: Object[N, N],
-        target: type[N],
-        *,
-        required: Literal[True],
-        nullable: Literal[False] = False,
-        **options: Any,
+        self: Object[N, N], target: type[N], *, required: Yes, nullable: No = False, **options: Any
     ) -> None: ...
     @overload
     def __init__(self: Object[N, N | None], target: type[N], **options: Any) -> None: ...
@@ -390,19 +390,13 @@ class Object(Field[N, V]):
             if self.found is None:
                 self.found = names.resolve(self.target, self.owner, self.key)
             return self.found
-        return self.target  # type: ignore[no-any-return]
+        return super().resolved()
 
     def element(self) -> Callable[[Any], Any]:
         if getattr(self.target, "takes_null", False):
             coerce = self.coerce
             return lambda value: None if value is None else coerce(value)
         return super().element()
-
-    def check_default(self) -> None:
-        """Nothing: a dict is no instance, and the server checks it against the schema."""
-
-    def wire_default(self) -> Any:
-        return _plain(self.options["default"])
 
     @property
     def expression(self) -> str:
@@ -411,12 +405,9 @@ class Object(Field[N, V]):
     def parts(self) -> Any:
         return self.target if isinstance(self.target, str) else self.target.__name__
 
-    def schema_parts(self) -> dict[str, Any]:
-        return {"type": "object"}
-
 
 @register_kind
-class Struct(Field[Any, Any]):
+class Struct(Holder[Any, Any]):
     """A class written in place: ``Struct({"replicas": Int, "mode": Str(enum=[...])})``; a dict in a class body is one.
 
     Keys are JSON keys. The class made for ``spec`` of ``C`` is ``C._Spec``; in every other way it is as Object.
@@ -437,22 +428,10 @@ class Struct(Field[Any, Any]):
         self.target = make_inner(self)
         self.coerce, self.read, self.dump = self.target._builder(), self.target._read, copied
 
-    def resolved(self) -> type[Resource]:
-        return self.target  # type: ignore[no-any-return]
-
-    def check_default(self) -> None:
-        """Nothing, as for Object."""
-
-    def wire_default(self) -> Any:
-        return _plain(self.options["default"])
-
     def parts(self) -> Any:
         if not isinstance(self.inner, dict):
             return repr(self.inner)
         return sorted((key, as_field(plan, lambda _: None).signature()) for key, plan in self.inner.items())
-
-    def schema_parts(self) -> dict[str, Any]:
-        return {"type": "object"}
 
 
 def _plain(value: Any) -> Any:

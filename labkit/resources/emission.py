@@ -14,7 +14,7 @@ from typing import Any
 from labkit.resources import checks
 from labkit.resources.apiextensions import CustomResourceDefinition
 from labkit.resources.apiobject import APIObject, facts_of
-from labkit.resources.containers import List, Map, Object, Struct
+from labkit.resources.containers import Holder, List, Map
 from labkit.resources.errors import DeclarationError, ResourceError, class_name, outermost
 from labkit.resources.field import Field
 from labkit.resources.options import ELEMENT, KEYWORDS
@@ -117,7 +117,7 @@ def field_schema(one: Field[Any, Any], path: tuple[type[Any], ...] = ()) -> Any:
         return one.whole
     node: dict[str, Any]
     listed = None
-    if isinstance(one, (Object, Struct)):
+    if isinstance(one, Holder):
         target = one.resolved()
         if issubclass(target, Union):
             node = {PRESERVE: True}

@@ -29,6 +29,7 @@ __all__ = [
     "SpecPathError",
     "TooDeep",
     "class_name",
+    "each",
     "json_path",
     "outermost",
     "refused",
@@ -101,6 +102,20 @@ class Refusal(Exception):
     def reason(self) -> str:
         """All problems on one line."""
         return "; ".join(str(problem) for problem in self.problems)
+
+
+def each(values: Iterable[Any], one: Callable[[Any], Any]) -> list[Any]:
+    """``one(value)`` of all; a Refusal with the problems of all."""
+    held: list[Any] = []
+    problems = []
+    for index, value in enumerate(values):
+        try:
+            held.append(one(value))
+        except Refusal as refusal:
+            problems.extend(refusal.under(index))
+    if problems:
+        raise Refusal(problems, inflated=True)
+    return held
 
 
 class TooDeep(Refusal):

@@ -156,23 +156,19 @@ def check_places(  # noqa: PLR0912  (one question after the other)
 
 def size_checks(field: Field[Any, Any], noun: str) -> list[Check]:
     """Bounds on the number of items (``noun="items"``) or keys (``noun="properties"``)."""
+    words = "fewer than the minimum", "more than the maximum"
+    return _lengths(field, noun, lambda value: f"has {len(value)} {noun},", *words)
+
+
+def _lengths(field: Field[Any, Any], noun: str, shown: Callable[[Any], str], few: str, many: str) -> list[Check]:
     least, most = field.options.get(f"min_{noun}"), field.options.get(f"max_{noun}")
     checks: list[Check] = []
     if least is not None and most is not None and least > most:
         refuse(field, f"has min_{noun}={least}, which exceeds max_{noun}={most}", f"min_{noun}")
     if least is not None:
-        checks.append(
-            Check(
-                lambda value: len(value) >= least,
-                lambda value: f"has {len(value)} {noun}, fewer than the minimum {least}",
-            )
-        )
+        checks.append(Check(lambda value: len(value) >= least, lambda value: f"{shown(value)} {few} {least}"))
     if most is not None:
-        checks.append(
-            Check(
-                lambda value: len(value) <= most, lambda value: f"has {len(value)} {noun}, more than the maximum {most}"
-            )
-        )
+        checks.append(Check(lambda value: len(value) <= most, lambda value: f"{shown(value)} {many} {most}"))
     return checks
 
 
@@ -252,25 +248,9 @@ def _is_number(value: Any) -> bool:
 
 def _texts(field: Field[Any, Any], checks: list[Check]) -> None:
     """Checks of texts. Where a value may also be an integer (IntOrStr), the server applies them to texts only."""
-    given = field.options
-    least, most = given.get("min_length"), given.get("max_length")
-    if least is not None and most is not None and least > most:
-        refuse(field, f"has min_length={least}, which exceeds max_length={most}", "min_length")
-    if least is not None:
-        checks.append(
-            Check(
-                lambda value: len(value) >= least,
-                lambda value: f"Value {in_quotes(value)} is shorter than the minimum length {least}",
-            )
-        )
-    if most is not None:
-        checks.append(
-            Check(
-                lambda value: len(value) <= most,
-                lambda value: f"Value {in_quotes(value)} is longer than the maximum length {most}",
-            )
-        )
-    if "pattern" in given and (pattern := _pattern(field)):
+    words = "shorter than the minimum length", "longer than the maximum length"
+    checks += _lengths(field, "length", lambda value: f"Value {in_quotes(value)} is", *words)
+    if "pattern" in field.options and (pattern := _pattern(field)):
         checks.append(
             Check(pattern.found_in, lambda value: f"Value {in_quotes(value)} does not match the pattern {pattern.text}")
         )

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from labkit.resources.errors import Refusal, class_name
 from labkit.resources.field import Field
 from labkit.resources.strictness import is_strict, undeclared
-from labkit.resources.values import check_json, copied, described, in_quotes, unpaired
+from labkit.resources.values import check_json, check_key, copied
 
 __all__ = ["ClassState", "Shapes", "compiled", "state_of", "state_within"]
 
@@ -139,12 +139,9 @@ class ClassState:
 
     def undeclared(self, key: str, value: Any) -> Any:
         """The value to keep for a key that no field claims; a Refusal in strict mode, or if it is not JSON."""
-        if not isinstance(key, str):
-            raise Refusal.of(f"has the key {described(key)}; keys of JSON are strings")
-        if is_strict():
+        if isinstance(key, str) and is_strict():
             raise Refusal.of(undeclared(key, class_name(self.cls), self.fields))
-        if unpaired(key):
-            raise Refusal.of(f"has a key with half of a surrogate pair: {in_quotes(key)}")
+        check_key(key)
         return check_json(value)
 
     @property

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from labkit.resources import names
 from labkit.resources.containers import Object
-from labkit.resources.errors import Refusal, outermost
+from labkit.resources.errors import Refusal, each, outermost
 from labkit.resources.field import Field
 from labkit.resources.node import Node
 from labkit.resources.scalars import Str
@@ -145,7 +145,7 @@ class SchemaOrArray(_SchemaOr):
     @classmethod
     def _held(cls, value: Any) -> Any:
         if isinstance(value, (list, tuple)):
-            return _each(value, super()._held)
+            return each(value, super()._held)
         return super()._held(value)
 
     @classmethod
@@ -187,7 +187,7 @@ class SchemaOrStringArray(_SchemaOr):
 
     @classmethod
     def _held(cls, value: Any) -> Any:
-        return _each(value, _name) if isinstance(value, (list, tuple)) else super()._held(value)
+        return each(value, _name) if isinstance(value, (list, tuple)) else super()._held(value)
 
     @classmethod
     def _held_read(cls, value: Any) -> Any:
@@ -203,19 +203,6 @@ def _name(value: Any) -> str:
     if not isinstance(value, str) or unpaired(value):
         raise Refusal.of(f"expected a string, got {described(value)}", text_of(value))
     return value
-
-
-def _each(values: Any, one: Any) -> list[Any]:
-    held: list[Any] = []
-    problems = []
-    for index, value in enumerate(values):
-        try:
-            held.append(one(value))
-        except Refusal as refusal:
-            problems.extend(refusal.under(index))
-    if problems:
-        raise Refusal(problems, inflated=True)
-    return held
 
 
 def _element(plan: Field[Any, Any], owner: type[Any]) -> Field[Any, Any]:

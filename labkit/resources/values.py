@@ -14,7 +14,17 @@ from typing import Any
 from labkit.resources.errors import Refusal, Step, printable, shorten
 from labkit.resources.node import Node
 
-__all__ = ["INT64_MAX", "INT64_MIN", "check_json", "copied", "described", "in_quotes", "text_of", "unpaired"]
+__all__ = [
+    "INT64_MAX",
+    "INT64_MIN",
+    "check_json",
+    "check_key",
+    "copied",
+    "described",
+    "in_quotes",
+    "text_of",
+    "unpaired",
+]
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 _DOUBLE_BITS = 1024  # an integer with more bits is beyond the greatest IEEE double, in which servers hold it
@@ -122,11 +132,16 @@ def _children(container: Any) -> Iterator[tuple[Step, Any]]:
     if not isinstance(container, dict):
         return iter(enumerate(container))
     for key in container:
-        if not isinstance(key, str):
-            raise Refusal.of(f"has the key {described(key)}; keys of JSON are strings")
-        if unpaired(key):
-            raise Refusal.of(f"has a key with half of a surrogate pair: {in_quotes(key)}")
+        check_key(key)
     return iter(container.items())
+
+
+def check_key(key: Any) -> None:
+    """Raise Refusal if *key* cannot be one of a JSON object."""
+    if not isinstance(key, str):
+        raise Refusal.of(f"has the key {described(key)}; keys of JSON are strings")
+    if unpaired(key):
+        raise Refusal.of(f"has a key with half of a surrogate pair: {in_quotes(key)}")
 
 
 def _check_leaf(value: Any) -> None:

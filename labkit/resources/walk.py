@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from labkit.resources.containers import List, Map, Object, Opaque, Struct
-from labkit.resources.errors import Refusal, ResourceError, class_name, printable
+from labkit.resources.containers import Holder, List, Map, Opaque
+from labkit.resources.errors import Refusal, ResourceError, class_name, each, printable
 from labkit.resources.field import Field
 from labkit.resources.node import Node
 from labkit.resources.objects import Resource
@@ -149,7 +149,7 @@ class Place:
         self._allowed()
         if field is None or isinstance(field, Opaque):
             return [] if shape == "list" else {}
-        if isinstance(field, (Object, Struct)):
+        if isinstance(field, Holder):
             target = field.resolved()
             try:
                 if issubclass(target, Union):
@@ -285,15 +285,10 @@ class Place:
         if not isinstance(node, list):
             raise self.bad(f"'{self.shown}' is not an array: it holds {described(node)}")
         item = None if holder is None else holder.item
-        one = check_json if item is None else item.element()
-        kept, problems = [], []
-        for index, given in enumerate(values):
-            try:
-                kept.append(one(given))
-            except Refusal as refusal:
-                problems.extend(refusal.under(index))
-        if problems:
-            raise self.bad(f"cannot push onto '{self.shown}': {Refusal(problems).reason}")
+        try:
+            kept = each(values, check_json if item is None else item.element())
+        except Refusal as refusal:
+            raise self.bad(f"cannot push onto '{self.shown}': {refusal.reason}") from None
         if item is not None:
             Place(node, holder, self.key)._sized(len(node) + len(kept), "cannot push onto")
         if value is None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from json.encoder import encode_basestring
 from typing import Any
 
-from labkit.resources.containers import List, Map, Object, Struct
+from labkit.resources.containers import Holder, List, Map
 from labkit.resources.field import Field
 from labkit.resources.node import Node
 from labkit.resources.state import ClassState, Shapes, compiled, state_within
@@ -96,7 +96,7 @@ def _node(value: Any) -> str:
 
 def writer_of(field: Field[Any, Any]) -> Callable[[Any], str]:
     """The function from a kept value to its JSON text."""
-    if isinstance(field, (Object, Struct)):
+    if isinstance(field, Holder):
         # Every value there is an object of that class, so its own function can be called at once.
         return _node if field.lenient or isinstance(field.target, str) else field.target._text
     if isinstance(field, List):
