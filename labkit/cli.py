@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from labkit import __version__
+from labkit import __version__, cli_exercises
 from labkit.cluster.base import Cluster
 from labkit.errors import LabkitError
 
@@ -39,6 +39,10 @@ yes_option = click.option("--yes", is_flag=True, help="Let the course use its ow
 @click.version_option(__version__, prog_name="labkit")
 def cli() -> None:
     """A course on CustomResourceDefinitions, played on a real Kubernetes API server."""
+
+
+cli.add_command(cli_exercises.exercises)
+cli.add_command(cli_exercises.submit)
 
 
 # -- the course ------------------------------------------------------------------------------------------------------
@@ -88,10 +92,11 @@ def parity(one: Path, other: Path) -> None:
 def record(notebooks: tuple[Path, ...]) -> None:
     """Authors: run notebooks on an embedded cluster and write their outputs in place (all of them by default)."""
     from labkit.cluster import choose
+    from labkit.course import notebook
     from labkit.course import record as recording
 
     with choose.opened(choose.resolve("embedded"), progress=_say) as cluster:
-        for path in notebooks or sorted(_notebooks().glob("*.ipynb")):
+        for path in notebooks or [one.path for one in notebook.load_all(_notebooks())]:
             changed = recording.record(path, cluster)
             click.echo(f"{path.name}: {'written' if changed else 'as it was'}")
 

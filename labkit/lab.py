@@ -24,11 +24,15 @@ from labkit.cluster.base import Progress
 from labkit.cluster.kubectl import diagnose, environment, forget_discovery
 from labkit.course import manifests, notebook
 from labkit.course.begin import begin as begin_section
-from labkit.errors import ApiError, ManifestError
+from labkit.errors import ApiError, CourseError, ManifestError
 
 if TYPE_CHECKING:
     from labkit.cluster import ClusterInfo
     from labkit.cluster.claim import CourseName
+    from labkit.exercises.desk import Desk
+    from labkit.exercises.model import Hint
+    from labkit.exercises.progress import Progress as Standings
+    from labkit.exercises.report import Report
     from labkit.observe.cleanup import CleanUp
     from labkit.observe.cost import Cost
     from labkit.observe.definition import Definition
@@ -230,6 +234,44 @@ class Lab:
         from labkit.observe import cleanup
 
         return cleanup.clean_up(self.cluster, _patient(), names=self._claimed)
+
+    # -- exercises ----------------------------------------------------------------------------------------------------
+
+    def answer(self, name: str, text: str) -> None:
+        """Keep *text* as the answer to an exercise (what ``%%answer`` does), and say where. Raises ExerciseError."""
+        _say(self._exercises.answer(name, text))
+
+    def check(self, name: str) -> Report:
+        """Judge the answer that is kept: probes are played on the cluster, which is at the exercise's beginning after.
+
+        Raises CourseError when there is no answer yet; in nbgrader also when a task is not passed.
+        """
+        report = self._exercises.check(name, _patient())
+        if "NBGRADER_EXECUTION" in os.environ and not report.passed:
+            raise CourseError(f"{report.points} of {report.max_points} points", evidence=self._exercises.text(report))
+        return report
+
+    def hint(self, name: str) -> Hint:
+        """The next step of help for the first task that is not passed; the first is about the answer as it is."""
+        return self._exercises.hint(name, _patient())
+
+    def reset(self, name: str) -> None:
+        """Put one exercise back: the starter as the answer, in a new cell too, and the cluster at its beginning."""
+        starter = self._exercises.reset(name)
+        shell = _shell()
+        if shell is not None:
+            shell.set_next_input(f"%%answer {name}\n{starter}")
+        _say(f"{name}: the answer is the starter again; the cluster is at the exercise's beginning")
+
+    def progress(self) -> Standings:
+        """How far the exercises are, as this folder's last checks said; it is no mark."""
+        return self._exercises.progress()
+
+    @property
+    def _exercises(self) -> Desk:
+        from labkit.exercises.desk import Desk
+
+        return Desk(self.cluster, self.root)
 
     # -- predictions ---------------------------------------------------------------------------------------------------
 
@@ -442,10 +484,11 @@ def _register(lab: Lab) -> None:
     shell = _shell()
     if shell is not None:
         from labkit import magics
+        from labkit.exercises.views import VIEWS
         from labkit.show import ipython
 
         magics.register(shell, lab)
-        ipython.register(shell)
+        ipython.register(shell, VIEWS)
         own_display = shell.display_formatter.ipython_display_formatter
         for kind in (KubectlResult, EtcdResult):
             own_display.for_type(kind, lab.show)

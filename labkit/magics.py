@@ -1,4 +1,4 @@
-"""``%kubectl``, ``%%kubectl`` and ``%etcd``: a cell that reads like the chapter's shell.
+"""``%kubectl``, ``%%kubectl``, ``%etcd`` and ``%%answer``: a cell that reads like the chapter's shell, or is an answer.
 
 A magic must never turn a lesson into a traceback: a refusal, a misspelt command and a cluster that died are all
 printed as text. Arguments are split as a shell splits them (quotes work), and nothing is expanded: ``{.spec}`` is
@@ -28,6 +28,8 @@ class Speaks(Protocol):
         self, key: str, *, prefix: bool = False, keys_only: bool = False, print_value_only: bool = False
     ) -> object: ...
 
+    def answer(self, name: str, text: str) -> object: ...
+
 
 def register(shell: Any, lab: Speaks) -> None:
     """Give *shell* (an IPython) the magics, speaking for *lab*; a second call replaces the first's.
@@ -46,6 +48,12 @@ def register(shell: Any, lab: Speaks) -> None:
         """Read the cluster's etcd: %etcd get KEY [--prefix] [--keys-only] [--print-value-only]"""
         _run(line, lambda argv: _etcd(lab, argv))
 
+    @no_var_expand
+    def answer(line: str, cell: str) -> None:
+        """Keep the rest of the cell as the answer to an exercise: %%answer ID"""
+        _run(line, lambda argv: _answer(lab, argv, cell))
+
+    shell.register_magic_function(answer, magic_kind="cell", magic_name="answer")
     shell.register_magic_function(kubectl, magic_kind="line_cell", magic_name="kubectl")
     shell.register_magic_function(etcd, magic_kind="line", magic_name="etcd")
     shell.set_custom_exc((LabkitError,), _show_error)
@@ -75,6 +83,13 @@ def _etcd(lab: Speaks, argv: list[str]) -> None:
         return
     key, flags = parsed
     lab.etcd(key, **flags)
+
+
+def _answer(lab: Speaks, argv: list[str], cell: str) -> None:
+    if len(argv) != 1:
+        print("answer: one exercise is wanted; usage: %%answer ID")
+        return
+    lab.answer(argv[0], cell)
 
 
 def _run(line: str, work: Callable[[list[str]], object]) -> None:

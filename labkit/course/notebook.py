@@ -21,6 +21,7 @@ from typing import Any
 from labkit.errors import NotebookError
 
 __all__ = [
+    "EXERCISES",
     "SECTIONS",
     "Begin",
     "BeginObject",
@@ -46,6 +47,11 @@ SECTIONS = {
     "typed-resources": "09-typed-resources.ipynb",
 }
 """Section (and prefix of its steps) → file name, in the course's order."""
+
+EXERCISES = {"exercises": "10-exercises.ipynb"}
+"""The notebook that is generated from the exercises' folders: a kernel begins it, but it has no steps to be played."""
+
+_BEGUN = SECTIONS | EXERCISES
 
 EXPECTATIONS = ("shown", "accepted", "refused")
 """What the chapter says becomes of a step: the server's answer is looked at, its yes, or its no."""
@@ -116,9 +122,14 @@ def load(path: Path) -> CourseNotebook:
 
 
 def load_all(folder: Path) -> tuple[CourseNotebook, ...]:
-    """Every notebook of *folder* in file order. Raises NotebookError when there is none, or two are one section."""
+    """Every notebook of *folder* that is played, in file order.
+
+    Raises NotebookError when there is none, or two are one section.
+    """
     found: dict[str, CourseNotebook] = {}
     for path in sorted(folder.glob("[0-9][0-9]*.ipynb")):
+        if path.name in EXERCISES.values():
+            continue
         one = load(path)
         if one.section in found:
             raise NotebookError(
@@ -146,11 +157,11 @@ def find(section: str, folders: Iterable[Path]) -> tuple[Path, Begin]:
 
     A kernel's ``begin`` asks this; a notebook half-edited elsewhere must not stop it. Raises NotebookError.
     """
-    if section not in SECTIONS:
-        raise NotebookError(f"no section {section!r}", next_act=f"the course's sections are {', '.join(SECTIONS)}")
+    if section not in _BEGUN:
+        raise NotebookError(f"no section {section!r}", next_act=f"the course's sections are {', '.join(_BEGUN)}")
     looked = []
     for folder in folders:
-        named = folder / SECTIONS[section]
+        named = folder / _BEGUN[section]
         for path in [named, *sorted(folder.glob("[0-9][0-9]*.ipynb"))]:
             if not path.is_file():
                 continue
@@ -203,9 +214,9 @@ def _head(path: Path, data: Mapping[str, Any]) -> tuple[str, Begin]:
         )
     _only(where, raw, {"section": str, "begin": dict})
     section = raw.get("section")
-    if section not in SECTIONS:
+    if section not in _BEGUN:
         raise NotebookError(
-            f"{where}.section: no section {section!r}", next_act=f"the course's sections are {', '.join(SECTIONS)}"
+            f"{where}.section: no section {section!r}", next_act=f"the course's sections are {', '.join(_BEGUN)}"
         )
     if "begin" not in raw:
         raise NotebookError(f"{where}: no begin", next_act='add "begin": {"definition": …, "objects": […]}')
@@ -213,7 +224,7 @@ def _head(path: Path, data: Mapping[str, Any]) -> tuple[str, Begin]:
 
 
 def begin_of(where: str, raw: Mapping[str, Any]) -> Begin:
-    """A beginning as a notebook's metadata (or an exercise) writes it; *where* goes into errors. Raises NotebookError."""
+    """A beginning as a notebook's metadata or an exercise has it; *where* goes into errors. Raises NotebookError."""
     _only(where, raw, {"definition": (str, type(None)), "namespace": bool, "objects": list, "also": list})
     objects = tuple(_begin_object(f"{where}.objects[{i}]", o) for i, o in enumerate(raw.get("objects", [])))
     also = tuple(raw.get("also", []))

@@ -24,6 +24,7 @@ from labkit.cluster.claim import DEFINITIONS, NAMESPACE
 from labkit.cluster.kubectl import Kubectl, KubectlResult, forget_discovery
 from labkit.course.published import discovered
 from labkit.errors import CommandTimeout, CourseError
+from labkit.exercises.definitions import settle
 from labkit.observe import migration
 from labkit.waiting import Seen, wait_for
 
@@ -137,7 +138,10 @@ def play(cluster: Cluster, text: str, root: Path) -> tuple[Played, ...]:
         for command in commands:
             if not command.meanwhile:
                 _wait_migrated(cluster, api)
+            before = _generation(api)
             done.append(Played(command.text, _run(cluster, command, root, until)))
+            if _generation(api) != before:
+                settle(api, f"{DEFINITIONS}/{_DEFINITION}")
             _wait_in_force(api)
         _wait_migrated(cluster, api)
     return tuple(done)
@@ -255,6 +259,12 @@ def _run(cluster: Cluster, command: Command, root: Path, until: float) -> str:
             return _complaint(result)
         out = result.stdout
     return ""
+
+
+def _generation(api: Api) -> int | None:
+    """Which edition of the definition is there: it changes with every change of what it says."""
+    found = api.get(f"{DEFINITIONS}/{_DEFINITION}")
+    return int(found["metadata"]["generation"]) if found is not None else None
 
 
 def _complaint(result: KubectlResult) -> str:

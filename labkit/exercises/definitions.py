@@ -9,7 +9,7 @@ handlers themselves print; then the definition is applied, which takes the colum
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from labkit.cluster import Api, ApiResponse
@@ -20,7 +20,7 @@ from labkit.errors import WaitTimeout
 from labkit.observe.verdict import apply_patch
 from labkit.waiting import Seen, wait_for
 
-__all__ = ["TABLE", "apply_definition"]
+__all__ = ["TABLE", "apply_definition", "apply_definitions", "settle"]
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 """Accept header with which a list or an object comes as the table that ``kubectl get`` prints."""
@@ -53,6 +53,30 @@ def apply_definition(api: Api, manifest: Mapping[str, Any], validation: str) -> 
     if answer.ok:
         _wait_in_force(api, answer.json, marked=False)
     return answer
+
+
+def apply_definitions(api: Api, manifests_: Sequence[Mapping[str, Any]], validation: str) -> ApiResponse:
+    """Create many definitions that are not there yet, and wait for all of them at the end; the last answer."""
+    query = f"fieldValidation={validation}&fieldManager={APPLY_MANAGER}"
+    made = []
+    for manifest in manifests_:
+        answer = api.settled("POST", f"{DEFINITIONS}?{query}", manifests.as_applied(dict(manifest)))
+        if not answer.ok:
+            return answer
+        made.append(answer)
+    for answer in made:
+        served(api, answer.json)
+    return made[-1]
+
+
+def settle(api: Api, path: str) -> None:
+    """Wait until the server goes by the definition at *path* as it is now, whoever changed it; it is left so."""
+    there = api.get(path)
+    if there is None or "deletionTimestamp" in there["metadata"]:
+        return
+    _mark(api, path, there)
+    plain = api.patch(path, {"spec": {"versions": there["spec"]["versions"]}})
+    _wait_in_force(api, plain, marked=False)
 
 
 def _mark(api: Api, path: str, there: Mapping[str, Any]) -> None:

@@ -22,8 +22,8 @@ from labkit.exercises.probes import Probe, read_probe
 
 __all__ = ["Exercise", "ExerciseError", "Hint", "Task", "find", "load", "load_all", "variants"]
 
-ANSWERS = {"yaml": "yaml", "py": "python"}
-"""An answer's extension, and the language of its cell."""
+ANSWERS = {"yaml": "yaml", "py": "python", "txt": "text"}
+"""An answer's extension, and its language: objects or predictions, a script, kubectl's commands one a line."""
 
 _ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _KEYS = {
@@ -172,7 +172,7 @@ def load(folder: Path) -> Exercise:
         root=root,
         begin=_begin(where, raw, root),
         answer=raw["answer"],
-        applied=raw.get("applied", raw["answer"] == "yaml"),
+        applied=raw.get("applied", raw["answer"] != "py"),
         tasks=tasks,
         prompt=_text(folder / "prompt.md"),
         starter=_text(folder / f"starter.{raw['answer']}"),

@@ -21,7 +21,15 @@ from labkit.errors import MachineError, NotebookError
 __all__ = ["LabCopy", "make_copy", "without_outputs"]
 
 RECORD = ".labkit-copy.json"
-COPIED = (("notebooks", "*.ipynb"), ("notebooks", "figures/*.svg"), ("crd", "**/*"))
+COPIED = (
+    ("notebooks", "*.ipynb"),
+    ("notebooks", "figures/*.svg"),
+    ("crd", "**/*"),
+    *(
+        ("exercises", f"[0-9][0-9]-*/{name}")
+        for name in ("exercise.toml", "prompt.md", "hints.md", "starter.*", "probes/*.yaml")
+    ),
+)
 """Folders of the repository and what of them is copied, under the same names."""
 
 

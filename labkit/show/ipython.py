@@ -7,18 +7,22 @@ make one. Text is always registered with HTML; a front end shows the richest it 
 from __future__ import annotations
 
 import io
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from labkit.observe.cost import Cost
 from labkit.observe.prediction import Question
-from labkit.show import plots, views
+from labkit.show import plots, render_html, render_text, views
+from labkit.show.document import Document
 from labkit.trace.values import Trace
 
 __all__ = ["register"]
 
 
-def register(ipython: Any) -> None:
+def register(ipython: Any, also: Mapping[type, Callable[[Any], Document]] | None = None) -> None:
     """Register text/plain and text/html for every value with a view, and image/png for figures. Idempotent.
+
+    *also* has the views of values that this package does not know.
 
     In a kernel (not in a terminal) a trace and a question are widgets as well, loaded when the first is shown.
 
@@ -28,6 +32,9 @@ def register(ipython: Any) -> None:
     for kind in views.VIEWS:
         formatters["text/plain"].for_type(kind, _print_text)
         formatters["text/html"].for_type(kind, views.html)
+    for kind, view in (also or {}).items():
+        formatters["text/plain"].for_type(kind, _printer(view))
+        formatters["text/html"].for_type(kind, _html(view))
     if getattr(ipython, "kernel", None) is not None:
         ipython.display_formatter.mimebundle_formatter.for_type(Trace, _trace_widget)
         ipython.display_formatter.mimebundle_formatter.for_type(Question, _question_widget)
@@ -37,6 +44,14 @@ def register(ipython: Any) -> None:
 
 def _print_text(value: object, printer: Any, cycle: bool) -> None:
     printer.text("…" if cycle else views.text(value))
+
+
+def _printer(view: Callable[[Any], Document]) -> Callable[[object, Any, bool], None]:
+    return lambda value, printer, cycle: printer.text("…" if cycle else render_text.render(view(value)))
+
+
+def _html(view: Callable[[Any], Document]) -> Callable[[object], str]:
+    return lambda value: render_html.render(view(value))
 
 
 def _trace_widget(value: Trace) -> dict[str, Any]:
