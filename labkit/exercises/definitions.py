@@ -27,6 +27,7 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
 _MARKER = "labkit-check"
 _LIMIT_S = 8.0
+_MANY_LIMIT_S = 120.0
 _MERGE = "application/merge-patch+json"
 
 
@@ -58,15 +59,27 @@ def apply_definition(api: Api, manifest: Mapping[str, Any], validation: str) -> 
 def apply_definitions(api: Api, manifests_: Sequence[Mapping[str, Any]], validation: str) -> ApiResponse:
     """Create many definitions that are not there yet, and wait for all of them at the end; the last answer."""
     query = f"fieldValidation={validation}&fieldManager={APPLY_MANAGER}"
-    made = []
+    answer = None
     for manifest in manifests_:
         answer = api.settled("POST", f"{DEFINITIONS}?{query}", manifests.as_applied(dict(manifest)))
         if not answer.ok:
             return answer
-        made.append(answer)
-    for answer in made:
-        served(api, answer.json)
-    return made[-1]
+    if answer is None:
+        raise ValueError("no definitions")
+    names = {manifest["metadata"]["name"] for manifest in manifests_}
+
+    def look() -> Seen[None]:
+        there = {one["metadata"]["name"] for one in api.list(DEFINITIONS) if _is_established(one)}
+        return Seen(names <= there, f"{len(names - there)} are not established")
+
+    wait_for(f"{len(names)} definitions to be established", look, limit_s=_MANY_LIMIT_S)
+    served(api, answer.json)
+    return answer
+
+
+def _is_established(definition: Mapping[str, Any]) -> bool:
+    conditions = definition.get("status", {}).get("conditions") or []
+    return any(one["type"] == "Established" and one["status"] == "True" for one in conditions)
 
 
 def settle(api: Api, path: str) -> None:

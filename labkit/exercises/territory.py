@@ -10,15 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from labkit.cluster import Api, Cluster
 from labkit.cluster.claim import COURSE_GROUPS, DEFINITIONS, NAMESPACE, claimed_names
+from labkit.waiting import Seen, wait_for
 
 __all__ = ["LABEL", "Territory"]
 
 LABEL = "labkit.example/check"
 _RBAC = "/apis/rbac.authorization.k8s.io/v1"
 _OWN_KINDS = (f"{_RBAC}/clusterrolebindings", f"{_RBAC}/clusterroles")
+_LIMIT_S = 120.0
 _COURSE_TYPES = tuple(f"/apis/{group}/" for group in COURSE_GROUPS)
 
 
@@ -55,9 +58,24 @@ class Territory:
         return {**obj, "metadata": metadata}
 
     def sweep(self) -> None:
-        """Take away what checks made under free names."""
+        """Take away what checks made under free names, and definitions that they made by the hundred."""
+        self._sweep_definitions()
         if not self._owned:
             return
         for kind in _OWN_KINDS:
             for item in self._api.list(kind, selector=LABEL):
                 self._api.delete(f"{kind}/{item['metadata']['name']}")
+
+    def _sweep_definitions(self) -> None:
+        """Labelled ones have no objects, so they can go in one request: one by one, two hundred take half a minute."""
+        selected = f"{DEFINITIONS}?{urlencode({'labelSelector': LABEL})}"
+        found = self._api.list(DEFINITIONS, selector=LABEL)
+        if not found or not all(self.mine(f"{DEFINITIONS}/{one['metadata']['name']}") for one in found):
+            return
+        self._api.settled("DELETE", selected)
+
+        def look() -> Seen[None]:
+            left = len(self._api.list(DEFINITIONS, selector=LABEL))
+            return Seen(not left, f"{left} are left")
+
+        wait_for("the definitions of the check to be gone", look, limit_s=_LIMIT_S)
