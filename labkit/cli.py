@@ -109,6 +109,20 @@ def lab() -> None:
     sys.exit(open_lab(progress=_say))
 
 
+@cli.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="PATH…")
+def scan(paths: tuple[Path, ...]) -> None:
+    """Instructors: find any answer that is left in files or folders for students, also inside archives and pages.
+
+    Exit code 1: there is one, or something could not be looked into; the lines say where.
+    """
+    from labkit import scan as scanning
+
+    found = scanning.scan(scanning.read_answers(_notebooks().parent), paths)
+    click.echo(found.text)
+    sys.exit(0 if found.clean else 1)
+
+
 # -- definitions -----------------------------------------------------------------------------------------------------
 
 
