@@ -16,7 +16,7 @@ from labkit.resources.errors import Problem, Refusal, class_name
 from labkit.resources.field import Field, as_field, constrained, places, register_kind
 from labkit.resources.legacy import legacy_values
 from labkit.resources.node import Node
-from labkit.resources.options import ELEMENT, refuse, size_checks
+from labkit.resources.options import ELEMENT, PRESERVE, refuse, size_checks
 from labkit.resources.scalars import No, Scalar, Str, Yes
 from labkit.resources.values import check_json, check_key, copied, described, text_of
 
@@ -51,7 +51,7 @@ class Opaque(Field[Any, Any]):
         self.dump = copied
 
     def schema_parts(self) -> dict[str, Any]:
-        return {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+        return {"type": "object", PRESERVE: True}
 
     def element(self) -> Callable[[Any], Any]:
         return check_json  # null is JSON
@@ -92,8 +92,8 @@ class _Rows(Field[Any, Any]):
 
     def schema_parts(self) -> dict[str, Any]:
         if self.container is dict:
-            return {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-        return {"type": "array", "items": {"x-kubernetes-preserve-unknown-fields": True}}
+            return {"type": "object", PRESERVE: True}
+        return {"type": "array", "items": {PRESERVE: True}}
 
 
 class _Container(Field[E, V]):

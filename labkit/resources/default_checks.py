@@ -13,16 +13,13 @@ from typing import Any
 
 from labkit.resources import coercions
 from labkit.resources.errors import Refusal
+from labkit.resources.options import EMBEDDED, ENVELOPE, PRESERVE
 from labkit.resources.patterns import PatternError, PatternUnknown, compile_pattern
 from labkit.resources.values import INT64_MAX, INT64_MIN
 
 __all__ = ["default_problems", "invalid", "unsupported"]
 
 Found = Iterator[tuple[str, str]]
-
-_PRESERVE = "x-kubernetes-preserve-unknown-fields"
-_EMBEDDED = "x-kubernetes-embedded-resource"
-_ENVELOPE = ("apiVersion", "kind", "metadata")
 
 
 def _is_number(value: Any) -> bool:
@@ -56,10 +53,10 @@ def default_problems(schema: Mapping[str, Any], base: str) -> Found:
 
     Defaults below additionalProperties and in logic are not looked at, as on the server.
     """
-    pending: list[tuple[Any, str, bool]] = [({**schema, _EMBEDDED: True}, base, False)]
+    pending: list[tuple[Any, str, bool]] = [({**schema, EMBEDDED: True}, base, False)]
     while pending:
         node, path, meta = pending.pop()
-        embedded = node.get(_EMBEDDED) is True
+        embedded = node.get(EMBEDDED) is True
         meta = meta and not embedded
         if node.get("default") is not None:
             yield from _default(node["default"], node, f"{path}.default", meta=meta)
@@ -67,7 +64,7 @@ def default_problems(schema: Mapping[str, Any], base: str) -> Found:
             pending.append((node["items"], f"{path}.items", meta))
         for key, child in (node.get("properties") or {}).items():
             if isinstance(child, Mapping):
-                pending.append((child, f"{path}.properties[{key}]", meta or (embedded and key in _ENVELOPE)))
+                pending.append((child, f"{path}.properties[{key}]", meta or (embedded and key in ENVELOPE)))
 
 
 def _default(value: Any, node: Mapping[str, Any], path: str, *, meta: bool) -> Found:
@@ -86,12 +83,12 @@ def _prunes(value: Any, node: Any) -> bool:
     if isinstance(value, dict):
         properties, extra = node.get("properties") or {}, node.get("additionalProperties")
         for key, one in value.items():
-            if node.get(_EMBEDDED) is True and key in _ENVELOPE:
+            if node.get(EMBEDDED) is True and key in ENVELOPE:
                 continue
             if key in properties or isinstance(extra, Mapping):
                 if _prunes(one, properties.get(key, extra)):
                     return True
-            elif node.get(_PRESERVE) is not True and not isinstance(extra, bool):
+            elif node.get(PRESERVE) is not True and not isinstance(extra, bool):
                 return True
     return isinstance(value, list) and any(_prunes(one, node.get("items")) for one in value)
 
@@ -101,7 +98,7 @@ def _not_embeddable(value: Any, node: Any, path: str) -> Found:
     if not isinstance(node, Mapping):
         return
     if isinstance(value, dict):
-        for key in ("apiVersion", "kind") if node.get(_EMBEDDED) is True else ():
+        for key in ("apiVersion", "kind") if node.get(EMBEDDED) is True else ():
             if key not in value:
                 yield f"{path}.{key}", "Required value"
         properties, extra = node.get("properties") or {}, node.get("additionalProperties")

@@ -17,13 +17,11 @@ from labkit.resources.apiobject import APIObject, facts_of
 from labkit.resources.containers import Holder, List, Map
 from labkit.resources.errors import DeclarationError, ResourceError, class_name, outermost
 from labkit.resources.field import Field
-from labkit.resources.options import ELEMENT, KEYWORDS
+from labkit.resources.options import ELEMENT, EMBEDDED, KEYWORDS, PRESERVE, RULES
 from labkit.resources.state import ClassState, state_of
 from labkit.resources.unions import Union
 
 __all__ = ["Origin", "Wire", "cel", "class_schema", "column", "crd", "definition_of", "field_schema", "version_entry"]
-
-PRESERVE = "x-kubernetes-preserve-unknown-fields"
 
 
 @dataclass(frozen=True)
@@ -178,14 +176,14 @@ def _overlay(node: dict[str, Any], options: Mapping[str, Any], skip: Iterable[st
             value = copy.deepcopy(options[option])
             node[keyword] = list(value) if isinstance(value, tuple) else value
     if options.get("rules"):
-        node["x-kubernetes-validations"] = [
-            *node.get("x-kubernetes-validations", ()),
+        node[RULES] = [
+            *node.get(RULES, ()),
             *copy.deepcopy(list(options["rules"])),
         ]
     if options.get("preserve_unknown") is True:
         node[PRESERVE] = True
     if options.get("embedded") is True:
-        node["x-kubernetes-embedded-resource"] = True
+        node[EMBEDDED] = True
 
 
 def version_entry(cls: type[APIObject], *, storage: bool) -> dict[str, Any]:

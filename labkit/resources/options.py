@@ -19,7 +19,21 @@ from labkit.resources.values import INT64_MAX, INT64_MIN, in_quotes, text_of
 if TYPE_CHECKING:
     from labkit.resources.field import Field
 
-__all__ = ["CORE", "ELEMENT", "KEYWORDS", "KNOWN", "Check", "check_names", "checks_of", "refuse"]
+__all__ = [
+    "CORE",
+    "EITHER",
+    "ELEMENT",
+    "EMBEDDED",
+    "ENVELOPE",
+    "KEYWORDS",
+    "KNOWN",
+    "PRESERVE",
+    "RULES",
+    "Check",
+    "check_names",
+    "checks_of",
+    "refuse",
+]
 
 CORE = (
     "required",
@@ -32,6 +46,11 @@ CORE = (
     "nullable",
     "preserve_unknown",
 )
+PRESERVE = "x-kubernetes-preserve-unknown-fields"
+EMBEDDED = "x-kubernetes-embedded-resource"
+EITHER = "x-kubernetes-int-or-string"
+RULES = "x-kubernetes-validations"
+ENVELOPE = ("apiVersion", "kind", "metadata")
 # Option → keyword of the schema, for those that are copied as they are.
 KEYWORDS = {
     "title": "title",
@@ -54,7 +73,7 @@ KEYWORDS = {
     "list_type": "x-kubernetes-list-type",
     "list_map_keys": "x-kubernetes-list-map-keys",
     "map_type": "x-kubernetes-map-type",
-    "rules": "x-kubernetes-validations",
+    "rules": RULES,
 }
 KNOWN = (*CORE, *sorted({*KEYWORDS, "embedded", "int_or_string", "key", "verbatim"} - set(CORE)))
 

@@ -14,7 +14,8 @@ from labkit.resources.apiobject import APIObject, facts_of
 from labkit.resources.emission import Origin, Wire, definition_of, version_entry
 from labkit.resources.errors import Problem, ResourceError, outermost
 from labkit.resources.objects import new_class
-from labkit.resources.schemas import ENVELOPE, SchemaReader, keep_rest
+from labkit.resources.options import ENVELOPE
+from labkit.resources.schemas import SchemaReader, keep_rest
 from labkit.resources.state import state_of
 
 __all__ = ["from_crd"]

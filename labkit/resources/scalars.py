@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, over
 from labkit.resources import coercions
 from labkit.resources.coercions import QUANTITY
 from labkit.resources.field import Field, constrained, places, register_kind
-from labkit.resources.options import checks_of
+from labkit.resources.options import EITHER, checks_of
 from labkit.resources.patterns import compile_pattern
 from labkit.resources.values import INT64_MAX, INT64_MIN, copied
 
@@ -274,7 +274,7 @@ class IntOrStr(Scalar["int | str", V]):
             self.coerce = lambda value: texts(value) if isinstance(value, str) else numbers(value)
 
     def schema_parts(self) -> dict[str, Any]:
-        return {"x-kubernetes-int-or-string": True}
+        return {EITHER: True}
 
 
 @register_kind
@@ -310,7 +310,7 @@ class Quantity(Scalar[str, V]):
         pattern = {} if "pattern" in self.options else {"pattern": QUANTITY}
         if self.options.get("int_or_string"):
             either = [{"type": "integer"}, {"type": "string"}]
-            return {"anyOf": either, "x-kubernetes-int-or-string": True, **pattern}
+            return {"anyOf": either, EITHER: True, **pattern}
         return {"type": "string", **pattern}
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from labkit.resources.default_checks import default_problems, invalid, unsupported
+from labkit.resources.options import EITHER, EMBEDDED, ENVELOPE, PRESERVE, RULES
 from labkit.resources.patterns import PatternError, PatternUnknown, compile_pattern
 
 __all__ = ["field_at", "schema_problems"]
@@ -21,13 +22,8 @@ Found = Iterator[tuple[str, str]]  # the server's path and text
 
 TYPES = ("array", "boolean", "integer", "number", "object", "string")
 REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
-PRESERVE = "x-kubernetes-preserve-unknown-fields"
-EMBEDDED = "x-kubernetes-embedded-resource"
-EITHER = "x-kubernetes-int-or-string"
-RULES = "x-kubernetes-validations"
 KEYS = "x-kubernetes-list-map-keys"
 _INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
-_ENVELOPE = ("apiVersion", "kind", "metadata")
 _UNSUPPORTED = ("id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref")
 _JUNCTORS = ("anyOf", "allOf", "oneOf")
 # What may stand at the root where status is a subresource: its part of the schema is taken out and used alone.
@@ -244,7 +240,7 @@ def _validity(  # noqa: PLR0912  (one question after the other, as the server as
         if meta and at.endswith(".additionalProperties"):
             forbidden = "inside additionalProperties applying to object metadata"
         key = at[len(path) + len(".properties[") : -1] if at.endswith("]") else ""
-        inside = key in _ENVELOPE and (root or node.get(EMBEDDED) is True)
+        inside = key in ENVELOPE and (root or node.get(EMBEDDED) is True)
         forbidden = f"in top-level {key}" if inside and root else forbidden
         yield from _validity(child, at, meta=meta or inside, no_default=forbidden)
     for child, at in _logic(node, path):

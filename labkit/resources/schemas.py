@@ -19,13 +19,12 @@ from labkit.resources.errors import DeclarationError
 from labkit.resources.field import Field
 from labkit.resources.names import inner_name
 from labkit.resources.objects import Resource, new_class
-from labkit.resources.options import ELEMENT, KEYWORDS
+from labkit.resources.options import EITHER, ELEMENT, EMBEDDED, ENVELOPE, KEYWORDS, PRESERVE
 from labkit.resources.scalars import Bool, Int, IntOrStr, Num, Quantity, Str, Time
 from labkit.resources.state import state_of
 
-__all__ = ["ENVELOPE", "Plan", "SchemaReader", "keep_rest"]
+__all__ = ["Plan", "SchemaReader", "keep_rest"]
 
-ENVELOPE = ("apiVersion", "kind", "metadata")
 Plan = Field[Any, Any]
 _SIMPLE: Mapping[Any, type[Plan]] = {"integer": Int, "number": Num, "boolean": Bool}
 
@@ -75,7 +74,7 @@ class SchemaReader:
     def typed(self, node: Mapping[str, Any], key: str, owner: type[Any]) -> Plan:  # noqa: PLR0911  (a table)
         """The plan of a node by its type, without options."""
         kind = node.get("type")
-        if node.get("x-kubernetes-int-or-string") is True:
+        if node.get(EITHER) is True:
             return Quantity(int_or_string=True) if node.get("pattern") == QUANTITY else IntOrStr()
         if kind == "string":
             if node.get("format") == "date-time":
@@ -125,8 +124,8 @@ def _options(node: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
         options["default"] = copy.deepcopy(node["default"])
     for option, keyword in (
         ("nullable", "nullable"),
-        ("preserve_unknown", "x-kubernetes-preserve-unknown-fields"),
-        ("embedded", "x-kubernetes-embedded-resource"),
+        ("preserve_unknown", PRESERVE),
+        ("embedded", EMBEDDED),
     ):
         if node.get(keyword) is True:
             options[option] = True
