@@ -69,6 +69,8 @@ class Actor:
         self.territory = Territory(cluster, self.api)
         self._users: dict[str, Api] = {}
         self._kubeconfig: Path | None = None
+        self._runs: dict[tuple[str, ...], Run] = {}
+        """By arguments: a script may only read, so until something else is done it would say the same again."""
 
     def __enter__(self) -> Actor:
         return self
@@ -92,6 +94,8 @@ class Actor:
             "run": self._run,
             "migrated": self._migrated,
         }
+        if step.do != "run":
+            self._runs.clear()
         try:
             return actions[step.do](step)
         except ApiError as error:
@@ -102,6 +106,7 @@ class Actor:
     def forget_state(self) -> None:
         """A fresh state has begun: credentials made in the old one are gone."""
         self._kubeconfig = None
+        self._runs.clear()
 
     # -- the answer -----------------------------------------------------------------------------------------------
 
@@ -318,7 +323,9 @@ class Actor:
     def _run(self, step: Step) -> Did:
         if self._kubeconfig is None:
             self._kubeconfig = access.reading_kubeconfig(self.api, self._cluster, self._stack)
-        run = self._runner(self._answer, step.argv, self._kubeconfig)
+        if step.argv not in self._runs:
+            self._runs[step.argv] = self._runner(self._answer, step.argv, self._kubeconfig)
+        run = self._runs[step.argv]
         outcome = "stopped" if run.exit_code is None else f"exit{run.exit_code}"
         return Did(outcome, f"the script {_ended(run)}", message=run.complaint, run=run)
 
