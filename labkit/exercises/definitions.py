@@ -26,6 +26,8 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 """Accept header with which a list or an object comes as the table that ``kubectl get`` prints."""
 
 _MARKER = "labkit-check"
+_NOWHERE = "labkit-nowhere"
+"""A namespace with no objects: an object that the definition can no longer read makes a list of it an error 500."""
 _LIMIT_S = 8.0
 _MANY_LIMIT_S = 120.0
 _MERGE = "application/merge-patch+json"
@@ -106,11 +108,12 @@ def _mark(api: Api, path: str, there: Mapping[str, Any]) -> None:
 def _wait_in_force(api: Api, definition: Mapping[str, Any], *, marked: bool) -> None:
     spec = definition["spec"]
     name = definition["metadata"]["name"]
+    inside = f"/namespaces/{_NOWHERE}" if spec["scope"] == "Namespaced" else ""
 
     def look() -> Seen[None]:
         for version in spec["versions"]:
             group_version = f"/apis/{spec['group']}/{version['name']}"
-            answer = api.raw("GET", f"{group_version}/{spec['names']['plural']}?limit=1", accept=TABLE)
+            answer = api.raw("GET", f"{group_version}{inside}/{spec['names']['plural']}?limit=1", accept=TABLE)
             if not version["served"]:
                 if answer.code != 404:
                     return Seen(False, f"{version['name']} is still served")
