@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from labkit.cluster import Cluster
+from labkit.cluster import Api, Cluster
 from labkit.cluster.base import Progress, silent
 from labkit.course import manifests
 from labkit.course.begin import begin
@@ -27,9 +28,10 @@ from labkit.exercises.model import Exercise, ExerciseError
 from labkit.exercises.probes import Probe, Step
 from labkit.exercises.report import Finding, Report, TaskResult
 from labkit.exercises.sandbox import Runner, run_script
+from labkit.exercises.territory import Territory
 from labkit.observe import prediction, verdict
 
-__all__ = ["check"]
+__all__ = ["check", "check_all"]
 
 _IMPLICIT = Step("answer", "the answer", "accepted")
 
@@ -49,6 +51,20 @@ def check(  # noqa: PLR0913  (what is checked, where, and how)
     CapabilityMissing when the cluster lacks what the exercise needs, ClusterGone, and ExerciseError for a probe that
     cannot be played. What an answer does wrong is never raised.
     """
+    (report,) = check_all(exercise, (answer,), cluster, hidden=hidden, progress=progress, runner=runner)
+    return report
+
+
+def check_all(  # noqa: PLR0913  (what is checked, where, and how)
+    exercise: Exercise,
+    answers: Sequence[str],
+    cluster: Cluster,
+    *,
+    hidden: bool = False,
+    progress: Progress = silent,
+    runner: Runner = run_script,
+) -> tuple[Report, ...]:
+    """``check`` for each of *answers*, with the same reports. Answers that only look share the states they look at."""
     lacking = sorted(set(exercise.needs) - cluster.info().capabilities)
     if lacking:
         raise CapabilityMissing(
@@ -58,17 +74,44 @@ def check(  # noqa: PLR0913  (what is checked, where, and how)
             next_act="use the embedded cluster (LABKIT_CLUSTER=embedded)",
         )
     probes = (*exercise.probes, *(exercise.hidden if hidden else ()))
-    with Actor(cluster, exercise, answer, runner) as actor:
-        one = _Check(exercise, answer, cluster, actor)
-        actor.territory.sweep()
+    shared = all(_only_looks(exercise, probe) for probe in probes)
+    groups = [tuple(answers)] if shared else [(answer,) for answer in answers]
+    reports: list[Report] = []
+    for group in groups:
+        with ExitStack() as stack:
+            checks = [
+                _Check(exercise, answer, cluster, stack.enter_context(Actor(cluster, exercise, answer, runner)))
+                for answer in group
+            ]
+            _play(checks, exercise, probes, cluster, progress)
+            reports += [one.report() for one in checks]
+    return tuple(reports)
+
+
+def _play(
+    checks: Sequence[_Check], exercise: Exercise, probes: Sequence[Probe], cluster: Cluster, progress: Progress
+) -> None:
+    """Each probe once, and in its state every answer in turn; the first of them makes the state."""
+    if not checks:
+        return
+    with Api(cluster) as api:
+        territory = Territory(cluster, api)
+        territory.sweep()
         try:
             for number, probe in enumerate(probes, 1):
-                progress(f"{exercise.id}: probe {number} of {len(probes)}")
-                one.play(probe)
+                for turn, one in enumerate(checks, 1):
+                    which = f", answer {turn} of {len(checks)}" if len(checks) > 1 else ""
+                    progress(f"{exercise.id}: probe {number} of {len(probes)}{which}")
+                    one.play(probe, made=turn > 1)
         finally:
-            actor.territory.sweep()
+            territory.sweep()
             begin(cluster, exercise.begin, root=exercise.root)
-    return one.report()
+
+
+def _only_looks(exercise: Exercise, probe: Probe) -> bool:
+    """Whether an answer changes nothing in this probe: it is predicted with, or run with rights to read."""
+    judged = {step.do for step in _with_answer(exercise, probe) if step.task or step.do == "answer"}
+    return judged <= {"run", "predict"}
 
 
 class _Check:
@@ -91,10 +134,14 @@ class _Check:
             tasks.append(TaskResult(task.id, task.title, task.points if passed else 0, task.points, passed, found))
         return Report(self._exercise.id, self._exercise.title, tuple(tasks), tuple(self._notes))
 
-    def play(self, probe: Probe) -> None:
-        begin(self._cluster, self._exercise.begin, root=self._exercise.root)
+    def play(self, probe: Probe, *, made: bool = False) -> None:
+        """Play the steps; where the state is *made* already, those that judge an answer."""
         self._actor.forget_state()
         steps = _with_answer(self._exercise, probe)
+        if made:
+            steps = tuple(step for step in steps if step.task)
+        else:
+            begin(self._cluster, self._exercise.begin, root=self._exercise.root)
         for number, step in enumerate(steps):
             found = tuple(self._findings_of(step, hidden=probe.hidden))
             tasks = {step.task} if step.task else {later.task for later in steps[number + 1 :] if later.task}

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from labkit.cluster import Cluster
 from labkit.cluster.base import Progress, silent
-from labkit.exercises.checks import check
+from labkit.exercises.checks import check_all
 from labkit.exercises.edits import SUFFIX
 from labkit.exercises.model import Exercise, ExerciseError, variants
 from labkit.exercises.report import Finding, Report
@@ -49,13 +49,12 @@ def lint(exercise: Exercise, cluster: Cluster, progress: Progress = silent) -> I
             answers += [(f"{kind}/{name}", text) for name, text in variants(exercise, kind)]
     except ExerciseError as error:
         yield Tried(exercise.id, "right and wrong answers", False, str(error))
-    for number, (name, text) in enumerate(answers, 1):
-        progress(f"{exercise.id}: {name} ({number} of {len(answers)})")
-        try:
-            report = check(exercise, text, cluster, hidden=True)
-        except ExerciseError as error:
-            yield Tried(exercise.id, name, False, str(error))
-            continue
+    try:
+        reports = check_all(exercise, [text for _, text in answers], cluster, hidden=True, progress=progress)
+    except ExerciseError as error:
+        yield Tried(exercise.id, "probes", False, str(error))
+        return
+    for (name, text), report in zip(answers, reports, strict=True):
         yield _judged(exercise, name, text, report)
 
 
