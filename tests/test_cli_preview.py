@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,7 +17,9 @@ from labkit.cluster import Api, Etcd
 from labkit.cluster.claim import DEFINITIONS
 from labkit.cluster.embedded import EmbeddedCluster
 from labkit.waiting import Seen, wait_for
+from tests.cluster.helpers import remove_definitions
 from tests.conftest import OURS
+from tests.terminal import run_in_terminal
 from tests.trace import preview_world as world
 
 ROOT = Path(__file__).parents[1]
@@ -156,21 +157,19 @@ def test_a_definition_that_is_none_is_named(home: Path) -> None:
 @pytest.fixture(scope="module")
 def stored(cluster: EmbeddedCluster) -> Iterator[EmbeddedCluster]:
     """The cluster with objects of a definition of this module, in two namespaces."""
-    path = f"{DEFINITIONS}/{PLURAL}.{world.GROUP}"
     with Api(cluster) as api:
         api.post(DEFINITIONS, world.old(PLURAL, "v1"))
 
         def look() -> Seen[None]:
             return Seen(api.raw("GET", f"/apis/{world.GROUP}/v1/{PLURAL}").ok, "not served")
 
-        wait_for("the type to be served", look, limit_s=20)
+        wait_for("the type to be served", look, limit_s=120)
         for namespace, name in (("default", "legacy"), ("kube-public", "enum")):
             body = world.thing("v1", name, world.FATES[name])
             body["metadata"]["namespace"] = namespace
             api.post(f"/apis/{world.GROUP}/v1/namespaces/{namespace}/{PLURAL}", body)
         yield cluster
-        api.delete(path)
-        wait_for("the definition to be gone", lambda: Seen(api.get(path) is None, "there"), limit_s=20)
+        remove_definitions(api, f"{PLURAL}.{world.GROUP}")
 
 
 @pytest.fixture
@@ -216,20 +215,7 @@ def test_a_bar_is_drawn_in_a_terminal_only(home: Path, tmp_path: Path) -> None:
     thing = yaml.safe_load((ROOT / PRINCIPAL).read_text(encoding="utf-8"))
     many = written(tmp_path, "many.yaml", *([thing] * 400))
     assert run(home, "--crd", NEW, many)[1] == ""
-    ours, theirs = pty.openpty()
-    try:
-        subprocess.run(
-            [str(LABKIT), "preview", "--crd", NEW, many],
-            cwd=ROOT,
-            env=environment(home) | {"TERM": "xterm"},
-            stdout=subprocess.DEVNULL,
-            stderr=theirs,
-            timeout=60,
-            check=True,
-        )
-        drawn = os.read(ours, 1 << 16).decode()
-    finally:
-        os.close(ours)
-        os.close(theirs)
+    argv = [str(LABKIT), "preview", "--crd", NEW, many]
+    drawn = run_in_terminal(argv, environment(home), cwd=ROOT, out=subprocess.DEVNULL)
     assert "preview of colis.cours.example.com" in drawn
     assert "400" in drawn

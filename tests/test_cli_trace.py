@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from labkit.cluster import Api
-from labkit.cluster.claim import DEFINITIONS
 from labkit.cluster.embedded import EmbeddedCluster
 from labkit.waiting import Seen, wait_for
+from tests.cluster.helpers import remove_definitions
 from tests.conftest import OURS
 
 ROOT = Path(__file__).parents[1]
@@ -148,12 +148,12 @@ def live(cluster: EmbeddedCluster) -> Iterator[str]:
     with Api(cluster) as api:
         api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ch54"}})
         api.apply(load(COMPLETE))
-        wait_for("the type", lambda: Seen(api.raw("GET", OBJECTS).ok, "not served"), limit_s=20)
+        wait_for("the type", lambda: Seen(api.raw("GET", OBJECTS).ok, "not served"), limit_s=120)
         api.apply(principal, path=f"{OBJECTS}/principal")
         yield f"embedded:{cluster.state_dir}"
         api.delete(f"{OBJECTS}/principal")
-        api.delete(f"{DEFINITIONS}/colis.cours.example.com")
-        wait_for("its end", lambda: Seen(not api.raw("GET", OBJECTS).ok, "served"), limit_s=20)
+        remove_definitions(api, "colis.cours.example.com")
+        wait_for("its end", lambda: Seen(not api.raw("GET", OBJECTS).ok, "served"), limit_s=120)
 
 
 OBJECTS = "/apis/cours.example.com/v1alpha1/namespaces/ch54/colis"

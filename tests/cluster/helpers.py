@@ -9,7 +9,9 @@ from pathlib import Path
 
 import psutil
 
-from labkit.cluster import process
+from labkit.cluster import Api, process
+from labkit.cluster.claim import DEFINITIONS
+from labkit.cluster.terminating import nudge
 from labkit.waiting import Seen, wait_for
 
 ROOT = Path(__file__).parents[2]
@@ -45,6 +47,19 @@ def end(child: subprocess.Popen[str]) -> None:
 
 def eventually(what: str, true: Callable[[], bool], limit_s: float = 15) -> None:
     wait_for(what, lambda: Seen(true(), "not yet"), limit_s=limit_s)
+
+
+def remove_definitions(api: Api, *names: str, limit_s: float = 600) -> None:
+    """Delete definitions with their objects, and wait until they are gone: the server forgets one of some hundred."""
+    for name in names:
+        api.delete(f"{DEFINITIONS}/{name}")
+
+    def look() -> Seen[None]:
+        left = [one for one in api.list(DEFINITIONS) if one["metadata"]["name"] in names]
+        nudge(api, left)
+        return Seen(not left, f"left: {', '.join(one['metadata']['name'] for one in left)}")
+
+    wait_for("the definitions to be gone", look, limit_s=limit_s)
 
 
 def nothing_left(state_dir: Path) -> None:

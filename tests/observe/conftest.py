@@ -49,7 +49,7 @@ class Stage:
             done = any(c["type"] == "Established" and c["status"] == "True" for c in conditions)
             return Seen(done, str(conditions))
 
-        wait_for(f"{name} to be established", look, limit_s=10)
+        wait_for(f"{name} to be established", look, limit_s=60)
         discovery.look(self.cluster, name.partition(".")[2])
 
     def clear(self) -> None:
@@ -61,11 +61,13 @@ class Stage:
                 self.api.delete(path)
 
         def look() -> Seen[None]:
-            nudge(self.api, self.api.list(DEFINITIONS))
+            definitions = self.api.list(DEFINITIONS)
+            nudge(self.api, definitions)
             left = [path for name in COURSE_NAMES[1:] for path in name.taken(self.api)]
+            left += [one["metadata"]["name"] for one in definitions if "deletionTimestamp" in one["metadata"]]
             return Seen(not left, str(left))
 
-        wait_for("the course's names to be free", look, limit_s=60)
+        wait_for("the course's names to be free, and other tests' definitions to be gone", look, limit_s=120)
         discovery.look(self.cluster, "cours.example.com")
 
 

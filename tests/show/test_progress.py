@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import io
 import os
-import pty
-import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from labkit.show import progress, views
 from labkit.show.progress import Bar, CellBar
+from tests.terminal import run_in_terminal
 
 WORK = """
 import sys
@@ -26,27 +26,10 @@ print("done")
 """
 
 
-def run_in_terminal(program: str, columns: int) -> str:
-    """All that *program* writes to a terminal of so many columns."""
-    ours, theirs = pty.openpty()
-    environ = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm", "PYTHONPATH": str(Path(__file__).parents[2])}
-    child = subprocess.Popen([sys.executable, "-c", program], stdout=theirs, stderr=theirs, env=environ)
-    os.close(theirs)
-    written = b""
-    try:
-        while chunk := os.read(ours, 4096):
-            written += chunk
-    except OSError:  # Linux says so when the other end is closed
-        pass
-    finally:
-        os.close(ours)
-        assert child.wait() == 0
-    return written.decode()
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal of POSIX")
 def test_in_a_terminal_there_is_a_bar_and_in_the_end_the_terminal_is_as_it_was() -> None:
-    written = run_in_terminal(WORK, 100)
+    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    written = run_in_terminal([sys.executable, "-c", WORK], environ)
     assert "measuring" in written and "━" in written and "100%" in written
     assert "step 10" in written
     assert "\x1b[2J" not in written and "\\x1b[2J[bold]" in written, "what is said cannot steer the terminal"
@@ -57,7 +40,7 @@ def test_in_a_terminal_there_is_a_bar_and_in_the_end_the_terminal_is_as_it_was()
 
 def test_a_log_has_plain_lines_and_few_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     now = iter([0.0, 0.0, 1.0, 5.0, 5.0, 6.0])
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(now)))
     stream = io.StringIO()
     with Bar(stream, "measuring") as bar:
         for tenth in range(4):

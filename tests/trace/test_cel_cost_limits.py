@@ -15,8 +15,9 @@ from labkit.cluster import Api
 from labkit.cluster.embedded import EmbeddedCluster
 from labkit.trace import Costs, Engine, sources
 from labkit.trace.celcost import Expression
+from tests.cluster.helpers import remove_definitions
 
-from .definitions import DEFINITIONS, GROUP, bounded, definition, plain, rules_at, said, source
+from .definitions import GROUP, bounded, definition, plain, rules_at, said, source
 
 Json = Any
 CRD = Path(__file__).parents[2] / "crd"
@@ -363,8 +364,7 @@ def test_a_real_create_ends_as_the_dry_run_did(engine: Engine, api: Api) -> None
         assert said(api, over, dry_run=False) == plain(engine.cel_cost(source(over)).lines) != ()
         assert said(api, under, dry_run=False) == ()
     finally:
-        for plural in ("unders", "overs"):
-            api.delete(f"{DEFINITIONS}/{plural}.{GROUP}")
+        remove_definitions(api, f"unders.{GROUP}", f"overs.{GROUP}")
 
 
 def test_json_has_great_numbers_as_strings_and_nothing_but_the_fields_promised(engine: Engine) -> None:

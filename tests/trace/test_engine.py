@@ -12,13 +12,12 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import psutil
 import pytest
 
 from labkit.errors import BadDocument, DefinitionRefused, EngineDied, ToolMissing, TraceError
 from labkit.show import views
 from labkit.trace import Engine, Source, engine
-from labkit.waiting import Seen, wait_for
+from tests.cluster.helpers import alive, eventually
 
 from .texts import COMPLETE, INVALID, MINI, SCHEMA, WRONG, text
 
@@ -40,7 +39,7 @@ def program(folder: Path, *lines: str) -> Path:
 
 
 def gone(pid: int) -> None:
-    wait_for(f"process {pid} to end", lambda: Seen(not psutil.pid_exists(pid), "it is there"), limit_s=10)
+    eventually(f"process {pid} to end", lambda: not alive(pid), limit_s=60)
 
 
 # -- one program for many questions ----------------------------------------------------------------------------------
@@ -129,7 +128,7 @@ def test_an_interrupted_question_leaves_no_answer_for_the_next_one(tmp_path: Pat
 
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
-        with Engine(program(tmp_path, f"echo $$ > {pid}", "exec sleep 60")) as one:
+        with Engine(program(tmp_path, "read question", f"echo $$ > {pid}", "exec sleep 60")) as one:
             signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
             with pytest.raises(KeyboardInterrupt):
                 one.trace(SCHEMA, MINI)
@@ -137,7 +136,7 @@ def test_an_interrupted_question_leaves_no_answer_for_the_next_one(tmp_path: Pat
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert not psutil.pid_exists(int(pid.read_text(encoding="utf-8")))
+    assert not alive(int(pid.read_text(encoding="utf-8")))
 
 
 # -- nothing of it is left -------------------------------------------------------------------------------------------
@@ -162,9 +161,9 @@ def test_it_ends_with_its_starter_however_that_ends(then: str) -> None:
         assert starter.stdout is not None
         pid = int(starter.stdout.readline())
         if then == "sys.stdin.read()":
-            assert psutil.pid_exists(pid)
+            assert alive(pid)
             starter.kill()
-        _, complaints = starter.communicate(timeout=20)
+        _, complaints = starter.communicate(timeout=60)
     assert complaints == ""
     gone(pid)
 

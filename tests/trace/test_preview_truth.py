@@ -18,6 +18,7 @@ from labkit.trace import Source, collection, engine, sources
 from labkit.trace.forecast import Forecast
 from labkit.trace.preview import Preview, preview
 from labkit.waiting import Seen, wait_for
+from tests.cluster.helpers import remove_definitions
 
 from . import preview_world as world
 
@@ -79,7 +80,7 @@ class Stage:
         return "Changed" in answer.text
 
     def until(self, what: str, look: Any) -> None:
-        wait_for(what, lambda: Seen(look(), "not yet"), limit_s=20)
+        wait_for(what, lambda: Seen(look(), "not yet"), limit_s=120)
 
     def stored(self, name: str) -> Json:
         (kv,) = Etcd(self.cluster).get(f"/registry/{world.GROUP}/{self.plural}/default/{name}").kvs
@@ -90,8 +91,7 @@ class Stage:
         if self.api.get(self.path) is not None:
             self.put(world.old(self.plural, "v1"))
             self.until("objects to be readable", lambda: self.api.raw("GET", self.collection("v1")).ok)
-            self.api.delete(self.path)
-            self.until("the definition to be gone", lambda: self.api.get(self.path) is None)
+            remove_definitions(self.api, f"{self.plural}.{world.GROUP}")
 
     def preview(self, new: Json, version: str | None = None) -> tuple[Preview, list[Forecast]]:
         there = sources.type_named(self.cluster, f"{self.plural}.{world.GROUP}")

@@ -11,12 +11,12 @@ import pytest
 import yaml
 
 from labkit.cluster import Api
-from labkit.cluster.claim import DEFINITIONS
 from labkit.cluster.embedded import EmbeddedCluster
 from labkit.cluster.existing import ExistingCluster
 from labkit.errors import ApiError, BadDocument, CapabilityMissing
 from labkit.trace import Source, sources
 from labkit.waiting import Seen, wait_for
+from tests.cluster.helpers import remove_definitions
 
 from .texts import MINI
 
@@ -53,7 +53,7 @@ def lit(cluster: EmbeddedCluster) -> Iterator[EmbeddedCluster]:
     del bare["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["portee"]["default"]
     with Api(cluster) as api:
         api.apply(bare)
-        wait_for("the type", lambda: Seen(api.raw("GET", OBJECTS).ok, "not served"), limit_s=20)
+        wait_for("the type", lambda: Seen(api.raw("GET", OBJECTS).ok, "not served"), limit_s=120)
         phare = {"apiVersion": "sources.example.com/v1", "kind": "Phare", "metadata": {"name": "armen"}}
         api.apply(phare, path=f"{OBJECTS}/armen")
         api.apply(WIDE)
@@ -61,10 +61,9 @@ def lit(cluster: EmbeddedCluster) -> Iterator[EmbeddedCluster]:
         def completed() -> Seen[None]:
             return Seen((api.get(f"{OBJECTS}/armen") or {}).get("portee") == 9, "without the default")
 
-        wait_for("the default", completed, limit_s=20)
+        wait_for("the default", completed, limit_s=120)
         yield cluster
-        api.delete(f"{DEFINITIONS}/phares.sources.example.com")
-        wait_for("its end", lambda: Seen(not api.raw("GET", OBJECTS).ok, "served"), limit_s=20)
+        remove_definitions(api, "phares.sources.example.com")
 
 
 def test_a_type_is_found_by_group_and_kind_or_by_its_plural(lit: EmbeddedCluster) -> None:

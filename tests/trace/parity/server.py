@@ -17,6 +17,7 @@ from labkit import waiting
 from labkit.cluster import Api
 from labkit.cluster.api import ApiResponse
 from labkit.cluster.embedded import EmbeddedCluster
+from tests.cluster.helpers import remove_definitions
 
 from .cases import Case, Json, Type, storage
 
@@ -175,18 +176,10 @@ class Server:
 
     def clean_up(self) -> None:
         """Delete all that was registered, and wait until it is gone."""
-        mine = {kind.document["metadata"]["name"]: kind for kind in self.registered.values()}
         for key, text in self.in_etcd().items():
             if '"finalizers"' in text:  # nobody else would take them away
                 self._release(key, json.loads(text))
-        for name in mine:
-            self.api.raw("DELETE", f"{DEFINITIONS}/{name}")
-
-        def look() -> waiting.Seen[None]:
-            left = mine.keys() & {one["metadata"]["name"] for one in self.api.list(DEFINITIONS)}
-            return waiting.Seen(not left, f"left: {', '.join(sorted(left))}")
-
-        waiting.wait_for("the definitions to be deleted", look, limit_s=120)
+        remove_definitions(self.api, *(kind.document["metadata"]["name"] for kind in self.registered.values()))
         self.registered.clear()
 
     def _release(self, key: str, obj: Json) -> None:
@@ -278,7 +271,7 @@ class Server:
             columns = [one["name"] for one in answer.json["columnDefinitions"]] if answer.ok else []
             return waiting.Seen(answer.ok and (not marked or _MARK in columns), f"HTTP {answer.code} {columns}")
 
-        waiting.wait_for(f"{kind.name} to be served", look, limit_s=60)
+        waiting.wait_for(f"{kind.name} to be served", look, limit_s=300)
 
 
 def with_version(document: Json, live: Json) -> Json:
