@@ -1,0 +1,78 @@
+"""The project's own exercises, one for each section that has none in the chapter: held to what they say of themselves.
+
+The linter plays the solution, the starter, each other right answer and each wrong one on a real server, hidden probes
+included; what is right is decided there. Here it is made sure that there is enough to play, that the forms differ, and
+that a check leaves no trace.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from labkit.cluster import Api
+from labkit.cluster.embedded import EmbeddedCluster
+from labkit.exercises.checks import check
+from labkit.exercises.lint import lint
+from labkit.exercises.model import Exercise, load, variants
+
+ROOT = Path(__file__).parents[2]
+OWN = ("05-schema", "06-display", "07-migration", "08-typed")
+
+
+@pytest.fixture(params=OWN)
+def exercise(request: pytest.FixtureRequest) -> Exercise:
+    return load(ROOT / "exercises" / request.param)
+
+
+def test_everything_is_as_the_folder_says(exercise: Exercise, cluster: EmbeddedCluster) -> None:
+    bad = [f"{tried.what}: {tried.why}" for tried in lint(exercise, cluster) if not tried.good]
+    assert bad == []
+
+
+def test_at_least_five_other_right_answers_and_five_wrong_ones_are_played(exercise: Exercise) -> None:
+    right = [text for _, text in variants(exercise, "right")]
+    wrong = [text for _, text in variants(exercise, "wrong")]
+    assert len(right) >= 5
+    assert len(wrong) >= 5
+    assert len({*right, *wrong, exercise.solution, exercise.starter}) == len(right) + len(wrong) + 2
+
+
+def test_every_task_has_a_wrong_answer_that_fails_it(exercise: Exercise) -> None:
+    named = {text.removeprefix("# fails: ").partition(":")[0] for _, text in variants(exercise, "wrong")}
+    assert named == {task.id for task in exercise.tasks}
+
+
+def test_no_hint_shows_a_line_of_the_solution(exercise: Exercise) -> None:
+    given = "\n".join(text for steps in exercise.hints.values() for text in steps)
+    lines = {line.strip() for line in (exercise.solution or "").splitlines()} - {""}
+    known = {line.strip() for line in exercise.starter.splitlines()}
+    assert [line for line in lines - known if len(line) > 15 and line in given] == []
+
+
+def test_the_same_answer_gives_the_same_report_and_leaves_the_beginning(cluster: EmbeddedCluster) -> None:
+    schema = load(ROOT / "exercises" / "05-schema")
+    answer = dict(variants(schema, "wrong"))["pattern-not-tied"]
+    first = check(schema, answer, cluster, hidden=True)
+    assert check(schema, answer, cluster, hidden=True) == first
+    assert [task.task for task in first.tasks if not task.passed] == ["values"]
+    with Api(cluster) as api:
+        assert api.get("/apis/cours.example.com") is None
+
+
+def test_objects_that_no_version_can_read_any_more_do_not_outlive_their_check(cluster: EmbeddedCluster) -> None:
+    migration = load(ROOT / "exercises" / "07-migration")
+    report = check(migration, dict(variants(migration, "wrong"))["nothing-written"], cluster)
+    assert "request to convert CR from an invalid group/version" in report.tasks[0].findings[0].got
+    with Api(cluster) as api:
+        names = [one["metadata"]["name"] for one in api.list("/apis/cours.example.com/v1alpha1/colis")]
+    assert sorted(names) == ["mini", "principal"]
+
+
+def test_a_refused_command_is_told_in_a_note(cluster: EmbeddedCluster) -> None:
+    migration = load(ROOT / "exercises" / "07-migration")
+    report = check(migration, "kubectl apply -f crd/06-colis-v1-seul.yaml\n", cluster)
+    assert len(report.notes) == 1
+    assert report.notes[0].startswith("kubectl apply -f crd/06-colis-v1-seul.yaml: ")
+    assert "v1alpha1 was previously a storage version" in report.notes[0]
