@@ -1,9 +1,10 @@
 """A trace to walk through: back, forward, one stage at a time.
 
-Twelve stages below each other are a document; a class wants to look at one and guess the next. The controls are a
-native list and two buttons, so that Tab, Enter and the arrow keys do all of it. Each has its name in text; where
-one has got to is said aloud by screen readers. This module is the only one of the views that needs ipywidgets; it
-draws nothing itself: a page is the HTML of the document that says it (``trace.pages``).
+Twelve stages below each other are a document; a class wants to look at one and guess the next. JupyterLab takes the
+arrow keys and single letters for itself wherever the focus is in an output and not in a text field, so there is no list
+here: back, forward and each stage are buttons, reached with Tab and pressed with Space or Enter. Each has its name in
+text; where one has got to is said aloud by screen readers. A page is the HTML of the document that says it
+(``trace.pages``).
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ def mimebundle(value: Trace) -> dict[str, Any]:
 
 
 def widget(value: Trace) -> widgets.VBox:
-    """The pages of *value*: a list of the stages, two buttons, the heading and the body of the one chosen."""
+    """The pages of *value*: two buttons, a button for each stage, the heading and the body of the one chosen."""
     pages = trace.pages(value)
-    chosen = widgets.Dropdown(
+    chosen = widgets.ToggleButtons(
         options=[(name, place) for place, (name, _) in enumerate(pages)],
         value=0,
         description="stage",
-        layout=widgets.Layout(flex="1 1 20em", min_width="14em", width="auto"),
+        style={"button_width": "auto", "description_width": "initial"},
     )
     back = widgets.Button(description="back", icon="arrow-left", tooltip="to the stage before")
     forward = widgets.Button(description="forward", icon="arrow-right", tooltip="to the next stage")

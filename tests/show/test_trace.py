@@ -6,6 +6,7 @@ import copy
 from dataclasses import replace
 from typing import Any
 
+import ipywidgets as widgets
 import pytest
 
 from labkit.course.manifests import LAST_APPLIED
@@ -169,6 +170,8 @@ def test_each_control_has_a_name_in_words_and_none_is_ever_taken_away_from_the_k
     back, forward, chosen = box.children[1].children
     assert (back.description, forward.description, chosen.description) == ("back", "forward", "stage")
     assert [text for text, _ in chosen.options][3:] == ["4 admission", "5 validation", "6 cel", "outcome"]
+    by_keys = (widgets.Button, widgets.ToggleButtons)  # lists and menus live on arrow keys, which JupyterLab takes
+    assert all(isinstance(control, by_keys) for control in (back, forward, chosen))
     for _ in range(9):
         forward.click()
     assert not (back.disabled or forward.disabled or chosen.disabled)
