@@ -11,6 +11,7 @@ import json
 import re
 import ssl
 import tempfile
+import threading
 import urllib.parse
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -287,6 +288,9 @@ class Api:
         return decoded
 
 
+_loading = threading.Lock()
+
+
 def _client(cluster: Cluster) -> Any:
     """The official client on the cluster's kubeconfig.
 
@@ -297,7 +301,8 @@ def _client(cluster: Cluster) -> Any:
 
     settings: Any = client.Configuration()
     load: Any = config.load_kube_config
-    with tempfile.TemporaryDirectory(prefix="labkit-") as files:
+    # The client remembers for the whole process which files it wrote: another thread would read them when they are gone.
+    with _loading, tempfile.TemporaryDirectory(prefix="labkit-") as files:
         load(str(cluster.kubeconfig), cluster.context, settings, persist_config=False, temp_file_path=files)
         identity = ssl.create_default_context(cafile=settings.ssl_ca_cert)
         if settings.cert_file:

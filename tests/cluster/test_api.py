@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -152,3 +154,15 @@ def test_no_proxy_stands_between_labkit_and_this_machine(
         monkeypatch.delenv(name, raising=False)
     with Api(cluster) as api:
         assert api.raw("GET", "/version").ok
+
+
+def test_clients_made_at_once_by_threads_do_not_take_each_others_certificates(cluster: EmbeddedCluster) -> None:
+    together = threading.Barrier(8)
+
+    def ask(_: int) -> int:
+        together.wait()
+        with Api(cluster) as api:
+            return api.raw("GET", "/readyz", accept="*/*").code
+
+    with ThreadPoolExecutor(8) as threads:
+        assert set(threads.map(ask, range(8))) == {200}
