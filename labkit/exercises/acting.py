@@ -21,6 +21,7 @@ from labkit.course import manifests
 from labkit.course.begin import APPLY_MANAGER, PATCH_MANAGER
 from labkit.errors import ApiError, ManifestError, WaitTimeout
 from labkit.exercises import access, commands
+from labkit.exercises.answers import objects_of
 from labkit.exercises.definitions import TABLE, apply_definition, apply_definitions
 from labkit.exercises.model import Exercise
 from labkit.exercises.probes import Step
@@ -120,7 +121,7 @@ class Actor:
                 return Did("refused", f"the script {_ended(run)}", message=run.complaint, run=run, tool=True)
             text = run.stdout
         try:
-            objects = manifests.read(text, "the answer")
+            objects = objects_of(text)
         except ManifestError as error:
             empty = "the script printed nothing" if self._exercise.answer == "py" else "the answer is empty"
             said = empty if not text.strip() else error.state
@@ -148,7 +149,7 @@ class Actor:
 
     def _apply_answer(self, obj: Mapping[str, Any]) -> Did:
         """As kubectl would: an object that names no namespace goes into the one called default."""
-        name = f"{obj['kind']} {(obj.get('metadata') or {}).get('name', '')}".strip()
+        name = f"{obj['kind']} {obj['metadata'].get('name', '')}".strip()
         place, space = collection(self.api, dict(obj), "default")
         path = f"{place}/{quote(str(obj['metadata']['name']), safe='')}"
         if self.territory.mine(path):

@@ -216,7 +216,7 @@ def _keys(where: str, do: str, raw: Mapping[str, Any]) -> None:
         raise ManifestError(f"{where}: object, file and target exclude each other")
     if "target" in raw and not _PATH.fullmatch(raw["target"]):
         raise ManifestError(
-            f"{where}: target {raw['on']!r} does not fit", next_act="cours.example.com/v1/colis/principal"
+            f"{where}: target {raw['target']!r} does not fit", next_act="cours.example.com/v1/colis/principal"
         )
     if not set(raw.get("asks", ())) <= {"outcome", "field", "rule"}:
         raise ManifestError(f"{where}: asks {raw['asks']!r}", next_act="of outcome, field and rule")
@@ -224,7 +224,10 @@ def _keys(where: str, do: str, raw: Mapping[str, Any]) -> None:
 
 def _object(where: str, raw: Mapping[str, Any], root: Path) -> Mapping[str, Any] | None:
     if "file" in raw:
-        found = manifests.documents(root / raw["file"])
+        try:
+            found = manifests.documents(root / raw["file"])
+        except ManifestError as error:
+            raise ManifestError(f"{where}: {raw['file']}: {error.state}", evidence=error.evidence) from error
         if len(found) != 1:
             raise ManifestError(f"{where}: {raw['file']} must hold one object", evidence=f"it has {len(found)}")
         return found[0]

@@ -10,7 +10,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["Finding", "Report", "TaskResult"]
+__all__ = ["Finding", "Report", "TaskResult", "printable"]
+
+
+def printable(text: str) -> str:
+    """*text* with a sign in place of each character that is none to be seen; line ends and tabs stay."""
+    return "".join(one if one.isprintable() or one in "\n\t" else "\N{REPLACEMENT CHARACTER}" for one in text)
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,11 @@ class Finding:
     next_act: str = ""
     probe: str = ""
     hidden: bool = False
+
+    def __post_init__(self) -> None:
+        """Keep what a script printed from acting on the terminal that shows it: no control character is left."""
+        for name in ("expected", "got", "field", "rule", "next_act", "probe"):
+            object.__setattr__(self, name, printable(getattr(self, name)))
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -102,12 +103,12 @@ def solution() -> str:
     return with_rule("self.worker.max <= 4 * self.api.replicas")
 
 
-def make(root: Path, *, slug: str = "01-limit", **files: str) -> Path:
-    """The exercise's folder below *root*, with ``crd/`` two folders above it; *files* replace its texts by name."""
+def make(root: Path, *, slug: str = "01-limit", files: Mapping[str, str | None] | None = None) -> Path:
+    """The exercise's folder below *root*, which gets ``crd/``; *files* replace its texts by name (None: left out)."""
     if not (root / "crd").exists():
         shutil.copytree(REPOSITORY / "crd", root / "crd")
     folder = root / "exercises" / slug
-    texts = {
+    texts: dict[str, str | None] = {
         "exercise.toml": TOML,
         "prompt.md": PROMPT,
         "hints.md": HINTS,
@@ -117,14 +118,14 @@ def make(root: Path, *, slug: str = "01-limit", **files: str) -> Path:
         "probes/1-rule.yaml": REFUSES,
         "hidden/1-more.yaml": HIDDEN,
         "right/other-way-round.yaml": with_rule('"!(self.worker.max > self.api.replicas * 4)"'),
-        "wrong/five.yaml": "# fails: refuses: at the server accepted\n"
-        + with_rule("self.worker.max <= 5 * self.api.replicas"),
     }
     texts["wrong/five.yaml"] = "# fails: refuses: five workers\n" + with_rule(
         "self.worker.max <= 5 * self.api.replicas"
     )
-    for name, text in (texts | files).items():
+    for name, text in (texts | dict(files or {})).items():
         path = folder / name
+        if text is None:
+            continue
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return folder

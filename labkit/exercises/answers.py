@@ -1,0 +1,72 @@
+"""An answer's text as objects that can be sent, whatever somebody wrote.
+
+YAML can say what JSON cannot: an object that holds itself, a key that is a list, an alias of an alias that unfolds to
+gigabytes. kubectl refuses those; so does this, before anything is unfolded or sent.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from labkit.course import manifests
+from labkit.errors import ManifestError
+
+__all__ = ["objects_of"]
+
+_LARGEST_TEXT = 1024 * 1024
+_MOST_VALUES = 200_000
+_MAPS = ("labels", "annotations")
+
+
+def objects_of(text: str) -> tuple[dict[str, Any], ...]:
+    """The objects of an answer in order. Raises ManifestError, whose state begins with "the answer"."""
+    if len(text) > _LARGEST_TEXT:
+        raise ManifestError("the answer is larger than the server would take", evidence=f"{len(text)} characters")
+    found = manifests.read(text, "the answer")
+    if _is_more_than(found, _MOST_VALUES):
+        raise ManifestError("the answer: not a manifest", evidence="it holds itself, or unfolds to far too much")
+    try:
+        plain: list[dict[str, Any]] = json.loads(json.dumps(found))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ManifestError("the answer: not a manifest", evidence=f"it cannot be written as JSON: {error}") from error
+    for one in plain:
+        for why in _misshapen(one):
+            raise ManifestError("the answer: not a manifest", evidence=why)
+    return tuple(plain)
+
+
+def _is_more_than(value: Any, most: int) -> bool:
+    """Whether there are more values than *most*, each counted where it is used."""
+    waiting = [value]
+    seen = 0
+    while waiting:
+        one = waiting.pop()
+        seen += 1
+        if seen + len(waiting) > most:
+            return True
+        if isinstance(one, dict):
+            waiting += one.values()
+        elif isinstance(one, list | tuple):
+            waiting += one
+    return False
+
+
+def _misshapen(obj: dict[str, Any]) -> Iterator[str]:
+    """What keeps an object from being sent at all; everything else is the server's to say."""
+    metadata = obj["metadata"]
+    if not isinstance(metadata, dict):
+        yield "metadata is no map"
+        return
+    for name in ("apiVersion", "kind"):
+        if not isinstance(obj[name], str):
+            yield f"{name} is no text"
+    for name in ("name", "namespace"):
+        if not isinstance(metadata.get(name, ""), str):
+            yield f"metadata.{name} is no text"
+    for name in _MAPS:
+        if not isinstance(metadata.get(name) or {}, dict):
+            yield f"metadata.{name} is no map"
+        elif metadata.get(name, {}) is None:
+            del metadata[name]
