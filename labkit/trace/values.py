@@ -222,6 +222,7 @@ class Trace:
     would be read back; both are null where there is no such thing.
     """
 
+    operation: Operation
     verdict: Literal["accepted", "refused", "unknown"]
     reason: str
     status: Json
@@ -239,17 +240,9 @@ class Trace:
         return cls(**{**vars(head), "stages": stages})
 
     def to_json(self) -> dict[str, Json]:
-        """The answer: ``{verdict, reason, status, lines, warnings, stages: [{name, …}], stored, read}``."""
+        """The answer: ``{operation, verdict, reason, status, lines, warnings, stages: [{name, …}], stored, read}``."""
         found: dict[str, Json] = encode(self)
         return found
-
-    @property
-    def operation(self) -> Operation:
-        """What was traced, told from the stages: only an update has a ratchet, and a read begins in etcd."""
-        names = {stage.name for stage in self.stages}
-        if "decoding" not in names:
-            return "read"
-        return "update" if "ratcheting" in names else "create"
 
     @property
     def decoded(self) -> bool:
@@ -276,6 +269,7 @@ class Trace:
 class _Head:
     """A trace as it comes, with stages still to be told apart."""
 
+    operation: Operation
     verdict: Literal["accepted", "refused", "unknown"]
     reason: str
     status: Json

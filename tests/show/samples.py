@@ -206,6 +206,7 @@ FILLED = {**PRUNED, "spec": {**PRUNED["spec"], "worker": {"min": 0, "max": 5}}} 
 
 TRACE = Trace.from_answer(
     {
+        "operation": "create",
         "verdict": "refused",
         "reason": "",
         "status": {"code": 422, "reason": "Invalid", "message": 'Colis.cours.example.com "mauvais" is invalid: …'},

@@ -51,11 +51,14 @@ def test_every_stage_has_a_class_of_its_own(answer: dict[str, Any]) -> None:
             value.verdict = ""  # type: ignore[attr-defined]
 
 
-def test_the_operation_is_told_from_the_stages(one: Engine) -> None:
+def test_the_operation_is_told_however_far_the_object_came(one: Engine) -> None:
     assert one.trace(SCHEMA, MINI).operation == "create"
     assert one.trace(SCHEMA, MINI, old=MINI).operation == "update"
     assert one.trace(SCHEMA, MINI, operation="read").operation == "read"
     assert one.trace(SCHEMA, INVALID).operation == "create"
+    assert one.trace(SCHEMA, WRONG, old=MINI.replace("mini", "mauvais")).operation == "update"
+    too_large = one.trace(SCHEMA, f"{MINI}# {'x' * 3 * 2**20}", old=MINI)
+    assert (too_large.operation, too_large.stages) == ("update", ())
 
 
 def test_stages_are_found_by_their_kind(one: Engine) -> None:

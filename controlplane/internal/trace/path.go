@@ -237,6 +237,7 @@ func (p *path) show(u *unstructured.Unstructured) map[string]any {
 
 func (p *path) result() *Result {
 	r := p.outcome
+	r.Operation = p.Operation
 	r.Stages, r.Warnings = append([]Stage{}, p.stages...), p.warnings.Texts() // none at all where the body is too large
 	if r.Lines == nil {
 		r.Lines = []string{}

@@ -43,7 +43,8 @@ const (
 
 // Result is what became of the object.
 type Result struct {
-	Verdict string `json:"verdict"`
+	Operation string `json:"operation"`
+	Verdict   string `json:"verdict"`
 	// Reason says why a verdict is unknown.
 	Reason   string         `json:"reason"`
 	Status   *metav1.Status `json:"status"`
