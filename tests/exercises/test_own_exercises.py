@@ -7,15 +7,22 @@ that a check leaves no trace.
 
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
 
 import pytest
 
-from labkit.cluster import Api
+from labkit.cluster import Api, Cluster, Kubectl
+from labkit.cluster.claim import DEFINITIONS
 from labkit.cluster.embedded import EmbeddedCluster
+from labkit.cluster.kubectl import forget_discovery
+from labkit.course.begin import begin
+from labkit.exercises import definitions
 from labkit.exercises.checks import check
 from labkit.exercises.lint import lint
 from labkit.exercises.model import Exercise, load, variants
+from tests.exercises import transcripts
 
 ROOT = Path(__file__).parents[2]
 OWN = ("05-schema", "06-display", "07-migration", "08-typed")
@@ -49,6 +56,44 @@ def test_no_hint_shows_a_line_of_the_solution(exercise: Exercise) -> None:
     lines = {line.strip() for line in (exercise.solution or "").splitlines()} - {""}
     known = {line.strip() for line in exercise.starter.splitlines()}
     assert [line for line in lines - known if len(line) > 15 and line in given] == []
+
+
+def test_the_transcript_of_the_solution_is_what_the_server_says_today(
+    exercise: Exercise, cluster: EmbeddedCluster, tmp_path: Path
+) -> None:
+    lines = transcripts.recorded((exercise.folder / "solution.md").read_text(encoding="utf-8"))
+    assert len(lines) >= 6
+    begin(cluster, exercise.begin, root=ROOT)
+    transcripts.prepare(exercise, tmp_path)
+    for name, text in variants(exercise, "wrong"):
+        (tmp_path / "answers" / f"{name}.{exercise.answer}").write_text(text, encoding="utf-8")
+    try:
+        for line in lines:
+            assert steady(played(line.command, cluster, tmp_path)) == steady(line.answer), line.command
+    finally:
+        begin(cluster, exercise.begin, root=ROOT)
+
+
+def played(command: str, cluster: Cluster, folder: Path) -> str:
+    """What a command prints; ``echo TEXT`` or a script may be before a ``|``. A definition is waited for."""
+    forget_discovery(cluster)
+    before, _, last = command.rpartition(" | ")
+    given: str | None
+    if before.startswith("echo "):
+        given = shlex.split(before)[1]
+    else:
+        given = transcripts.played(before, cluster, folder).removesuffix("exit code 0") if before else None
+    said = Kubectl(cluster).run(shlex.split(last)[1:], stdin=given, cwd=folder).text.strip()
+    applied = re.match(r"customresourcedefinition\.apiextensions\.k8s\.io/(\S+) (created|configured)", said)
+    if applied:
+        with Api(cluster) as api:
+            definitions.settle(api, f"{DEFINITIONS}/{applied[1]}")
+    return said
+
+
+def steady(answer: str) -> str:
+    """Without what differs from run to run: ages, and revisions of the store."""
+    return re.sub(r"\b\d+s\b", "1s", re.sub(r"revision=\d+", "revision=1", answer))
 
 
 def test_the_same_answer_gives_the_same_report_and_leaves_the_beginning(cluster: EmbeddedCluster) -> None:
