@@ -25,6 +25,7 @@ import yaml
 from labkit.cluster import Api, Cluster, Kubectl
 from labkit.errors import CommandError
 from labkit.machine.bench import peer
+from labkit.observe import discovery
 from labkit.trace import Engine
 from labkit.trace.values import Cel, Decoding, Defaulting, Preparing, Pruning, Ratcheting, Trace
 from labkit.waiting import Seen, wait_for
@@ -132,6 +133,7 @@ def define(cluster: Cluster, root: Path, found: Sequence[Case]) -> None:
     kubectl = Kubectl(cluster)
     _done(kubectl, "apply", "-f", str(root / WITHOUT_SCHEMA))
     _done(kubectl, "wait", "--for=condition=Established", "crd/colis.cours.example.com")
+    discovery.look(cluster, "cours.example.com")  # which follows, and kubectl asks it where to send an object
     _done(kubectl, "apply", "-f", "-", stdin=json.dumps(_namespace()))
     for case in found:
         if case.old is not None:

@@ -46,8 +46,10 @@ def plays(cluster: EmbeddedCluster) -> Iterator[list[Played]]:
     """All cases, played on the server."""
     with Api(cluster) as api:
         server = Server(cluster, api)
-        yield list(server.play(load()))
-        server.clean_up()
+        try:
+            yield list(server.play(load()))
+        finally:  # other tests are on this server too
+            server.clean_up()
 
 
 @pytest.fixture(scope="module")

@@ -72,8 +72,10 @@ def run(cluster: EmbeddedCluster) -> Iterator[Run]:
     number = int(os.environ.get("PARITY_SEED") or random.SystemRandom().randrange(2**32))
     with Api(cluster) as api, Tracer() as tracer:
         server = Server(cluster, api)
-        yield Run(number, server, tracer)
-        server.clean_up()
+        try:
+            yield Run(number, server, tracer)
+        finally:
+            server.clean_up()
 
 
 def _drawn(run: Run, strategy: Callable[[str], SearchStrategy[Pair]]) -> list[Pair]:
