@@ -254,6 +254,11 @@ def test_each_file_is_named_when_it_is_the_bad_one(tmp_path: Path, option: str) 
     assert run(*more, option, str(tmp_path), MINI, code=1)[1].startswith(f"labkit: {tmp_path}: cannot be read")
 
 
+def test_a_version_that_is_not_there_is_named() -> None:
+    err = run("--crd", SCHEMA, "--version", "v9", MINI, code=1)[1]
+    assert err == "labkit: version v9: the definition has no version v9, only v1alpha1\n"
+
+
 def test_what_is_no_definition_and_one_the_server_refuses_are_told_apart() -> None:
     assert "not a CustomResourceDefinition: it is a Colis" in run("--crd", MINI, MINI, code=1)[1]
     err = run("--crd", "crd/03-a-default-vide.yaml", MINI, code=1)[1]

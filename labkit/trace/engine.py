@@ -36,7 +36,12 @@ _SHOWN_LINES = 5
 _CRASHES = ("panic: ", "fatal error: ")
 """How a crash of a Go program begins; hundreds of lines of stacks follow."""
 
-_PARTS = {"definition": "definition", "oldDefinition": "old definition", "object": "object", "old": "old object"}
+_PARTS = {
+    "definition": "the definition",
+    "oldDefinition": "the old definition",
+    "object": "the object",
+    "old": "the old object",
+}
 
 
 class Engine:
@@ -192,7 +197,9 @@ class Engine:
             result: dict[str, Any] = answer["result"]
             return result
         named = given.get(error["kind"])
-        raise _error(error, named.name if isinstance(named, Source) else f"the {_PARTS.get(error['kind'], 'request')}")
+        version = given.get("readVersion")
+        called = f"version {version}" if version is not None else "the request"
+        raise _error(error, named.name if isinstance(named, Source) else _PARTS.get(error["kind"], called))
 
 
 def _texts(part: Any) -> Any:

@@ -141,10 +141,13 @@ class Type:
 
 
 def type_on(cluster: Cluster, group: str, kind: str) -> Type:
-    """The definition whose objects have this group, and this kind or plural. Raises ApiError with code 404."""
+    """The definition whose objects have this group, and this kind or plural. Raises ApiError with code 404.
+
+    Where several claim a kind, the one that is served has it; the others are not established.
+    """
     with Api(cluster) as api:
         there = api.list(DEFINITIONS)
-    for one in there:
+    for one in sorted(there, key=_established, reverse=True):
         names, spec = one["spec"]["names"], one["spec"]
         if kind in (names["kind"], names["plural"]) and group in (spec["group"], ""):
             return _type(one)
@@ -155,6 +158,11 @@ def type_on(cluster: Cluster, group: str, kind: str) -> Type:
         evidence=f"the cluster defines {', '.join(one['metadata']['name'] for one in there) or 'nothing'}",
         next_act="apply it first, or give its file with --crd (crd= in a notebook)",
     )
+
+
+def _established(one: Mapping[str, Any]) -> bool:
+    conditions = (one.get("status") or {}).get("conditions") or ()
+    return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
 
 
 def type_named(cluster: Cluster, name: str) -> Type:

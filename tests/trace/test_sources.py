@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from labkit.cluster import Api
+from labkit.cluster.claim import DEFINITIONS
 from labkit.cluster.embedded import EmbeddedCluster
 from labkit.cluster.existing import ExistingCluster
 from labkit.errors import ApiError, BadDocument, CapabilityMissing
@@ -74,6 +75,24 @@ def test_a_type_is_found_by_group_and_kind_or_by_its_plural(lit: EmbeddedCluster
     assert (definition["kind"], definition["apiVersion"]) == ("CustomResourceDefinition", "apiextensions.k8s.io/v1")
     with pytest.raises(ApiError, match=r"no definition of Phare in other\.example\.com: the cluster defines .*phares"):
         sources.type_on(lit, "other.example.com", "Phare")
+
+
+def test_of_two_definitions_of_a_kind_the_established_one_is_taken(lit: EmbeddedCluster) -> None:
+    rival = json.loads(json.dumps(WIDE))
+    rival["metadata"]["name"], rival["spec"]["names"]["plural"] = "abris.sources.example.com", "abris"
+    with Api(lit) as api:
+        made = f"{DEFINITIONS}/abris.sources.example.com"
+        api.apply(rival)
+
+        def judged() -> Seen[None]:
+            found = (api.get(made) or {}).get("status", {}).get("conditions", [])
+            return Seen(any(one["type"] == "Established" for one in found), f"{found}")
+
+        wait_for("its names to be judged", judged, limit_s=60)
+        try:
+            assert sources.type_on(lit, "sources.example.com", "Phare").plural == "phares"
+        finally:
+            remove_definitions(api, "abris.sources.example.com")
 
 
 def test_an_object_without_namespace_is_found_in_etcd_as_it_lies_there(lit: EmbeddedCluster) -> None:
