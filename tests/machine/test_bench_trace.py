@@ -226,12 +226,12 @@ CHILD = "import subprocess, sys; subprocess.run([sys.executable, '-S', '-c', {co
 
 
 def test_the_most_memory_of_a_process_and_of_its_child_is_seen(tmp_path: Path) -> None:
-    wait = "import time; time.sleep(0.3)"
+    wait = "import time; time.sleep(1.5)"
     child = CHILD.format(code=HOLD.format(mb=200, then=wait))
     code = HOLD.format(mb=60, then=f"{wait}; del held; print('said'); {child}")
     seconds, text, (own, childs) = trace.watched([sys.executable, "-S", "-c", code], tmp_path / "out")
     assert text == "said\n"
-    assert seconds > 0.6
+    assert seconds > 3
     assert 60 < own < 150
     assert 200 < childs < 290
 
