@@ -44,7 +44,7 @@ def stored_on(cluster: Cluster, type_: Type) -> Collection:
 
     The iterator raises ApiError where the server refuses to list them.
     """
-    version = _version(type_)
+    version = type_.read_version
     total = _total(cluster, type_, version) if version is not None else None
     pages = Etcd(cluster).pages(f"/registry/{type_.group}/{type_.plural}/", limit=PAGE)
     try:
@@ -67,7 +67,7 @@ def stored_on(cluster: Cluster, type_: Type) -> Collection:
 
 def _given(cluster: Cluster, type_: Type, version: str) -> Iterator[Source]:
     with Api(cluster) as api:
-        for page in api.pages(_path(type_, version), limit=PAGE):
+        for page in api.pages(type_.collection(version), limit=PAGE):
             for one in page.get("items") or ():
                 metadata = one["metadata"]
                 named = "/".join(filter(None, (metadata.get("namespace"), metadata["name"])))
@@ -78,19 +78,9 @@ def _total(cluster: Cluster, type_: Type, version: str) -> int | None:
     """How many there are; None where the server cannot read them, or does not count them."""
     try:
         with Api(cluster) as api:
-            page = next(api.pages(_path(type_, version), limit=1), None)
+            page = next(api.pages(type_.collection(version), limit=1), None)
     except ApiError:
         return None
     if page is None:
         return None
     return len(page.get("items") or ()) + int(page["metadata"].get("remainingItemCount") or 0)
-
-
-def _version(type_: Type) -> str | None:
-    """The stored version if that is served, else the last one that is; None where none is."""
-    served = type_.served_versions
-    return type_.storage_version if type_.storage_version in served else served[-1] if served else None
-
-
-def _path(type_: Type, version: str) -> str:
-    return f"/apis/{type_.group}/{version}/{type_.plural}"

@@ -2,7 +2,7 @@
 
 A trace is asked with texts, and a complaint about one of them is of use only with the name of where it came from. So
 each text carries that name. From a cluster come the definition of an object's type and the object as it lies in etcd;
-nothing is changed there. Where etcd cannot be read, the object is taken as the API gives it in the version stored.
+nothing is changed there. Where etcd cannot be read, the object is taken as the API gives it.
 """
 
 from __future__ import annotations
@@ -134,10 +134,21 @@ class Type:
         """The object's key in etcd."""
         return "/".join(("/registry", self.group, self.plural, *([namespace] if self.namespaced else ()), name))
 
-    def path(self, namespace: str, name: str) -> str:
-        """The object's URL path, in the version stored."""
+    @property
+    def read_version(self) -> str | None:
+        """What to ask the API in: the version stored if that is served, else the last that is; None where none is."""
+        if self.storage_version in self.served_versions:
+            return self.storage_version
+        return self.served_versions[-1] if self.served_versions else None
+
+    def collection(self, version: str) -> str:
+        """The URL path of all objects, in a version."""
+        return f"/apis/{self.group}/{version}/{self.plural}"
+
+    def path(self, version: str, namespace: str, name: str) -> str:
+        """The object's URL path, in a version."""
         space = f"namespaces/{namespace}/" if self.namespaced else ""
-        return f"/apis/{self.group}/{self.storage_version}/{space}{self.plural}/{name}"
+        return f"/apis/{self.group}/{version}/{space}{self.plural}/{name}"
 
 
 def type_on(cluster: Cluster, group: str, kind: str) -> Type:
@@ -194,12 +205,16 @@ def _type(one: Mapping[str, Any]) -> Type:
 
 
 def stored_on(cluster: Cluster, found: Type, namespace: str, name: str) -> Source | None:
-    """The object as it lies in etcd, else as the API gives it in the version stored; None where there is none."""
+    """The object as it lies in etcd, else as the API gives it, in the version stored if it can; None where there is
+    none. Raises CapabilityMissing where neither shows it.
+    """
     try:
         return in_etcd(cluster, found, namespace, name)
     except CapabilityMissing:
+        if found.read_version is None:
+            raise
         with Api(cluster) as api:
-            given = api.get(found.path(namespace, name))
+            given = api.get(found.path(found.read_version, namespace, name))
         return Source.of(f"{found.plural}/{name} as the API gives it", given) if given else None
     except ApiError as error:
         if error.code != 404:

@@ -16,7 +16,7 @@ from labkit.cluster.cleaning import empty_namespace
 from labkit.cluster.embedded import EmbeddedCluster
 from labkit.cluster.terminating import nudge
 from labkit.errors import ClusterGone
-from labkit.observe import discovery
+from labkit.observe import discovery, load
 from labkit.waiting import Seen, wait_for
 
 CRD = Path(__file__).parents[2] / "crd"
@@ -69,6 +69,7 @@ class Stage:
 
         wait_for("the course's names to be free, and other tests' definitions to be gone", look, limit_s=120)
         discovery.look(self.cluster, "cours.example.com")
+        load.settled(self.api)
 
 
 @pytest.fixture

@@ -60,7 +60,7 @@ def test_names_that_are_taken_are_not_accepted_and_the_type_is_not_established(s
     rival["spec"]["names"] |= {"plural": "rivaux", "singular": "rival"}
     stage.api.apply(rival)
     path = f"{DEFINITIONS}/rivaux.cours.example.com"
-    wait_for("a judgement", lambda: Seen(len(conditions_of(stage.api.get(path) or {})) == 2, "none"), limit_s=10)
+    wait_for("a judgement", lambda: Seen(len(conditions_of(stage.api.get(path) or {})) == 2, "none"), limit_s=60)
 
     seen = definition.look(stage.cluster, "rivaux.cours.example.com")
 

@@ -53,7 +53,7 @@ def test_who_looks_late_still_sees_what_was_before(due: Stage) -> None:
     path = "/apis/cours.example.com/v1/namespaces/ch54/colis"
     due.api.delete(f"{path}/ancien")
     due.apply("objects/mini.yaml")
-    wait_for("ancien to go", lambda: Seen(due.api.get(f"{path}/ancien") is None, "there"), limit_s=10)
+    wait_for("ancien to go", lambda: Seen(due.api.get(f"{path}/ancien") is None, "there"), limit_s=60)
 
     late = migration.watch(due.cluster, NAME)
 

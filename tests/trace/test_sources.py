@@ -117,6 +117,13 @@ def test_where_etcd_cannot_be_read_the_object_is_taken_as_the_api_gives_it(lit: 
         sources.in_etcd(guest, found, "", "armen")
 
 
+@pytest.mark.parametrize(
+    ("served", "version"), [(("v1", "v2"), "v1"), (("v2", "v3"), "v3"), ((), None)], ids=["stored", "last", "none"]
+)
+def test_the_api_is_asked_in_a_version_that_is_served(served: tuple[str, ...], version: str | None) -> None:
+    assert sources.Type(Source("a", ""), "g", "phares", True, "v1", served).read_version == version
+
+
 def test_an_object_says_what_it_is_in_yaml_and_in_json() -> None:
     told = sources.identify(Source("a", MINI))
     assert told == sources.identify(Source("a", json.dumps(yaml.safe_load(MINI))))
