@@ -11,7 +11,7 @@ from labkit.magics import ETCD_USAGE, parse_etcd, register
 
 
 class Shell:
-    """The three calls ``register`` makes of an IPython."""
+    """The calls ``register`` makes of an IPython."""
 
     def __init__(self) -> None:
         self.magics: dict[str, Any] = {}
@@ -19,7 +19,7 @@ class Shell:
         self.shown: list[list[str]] = []
 
     def register_magic_function(self, function: Any, magic_kind: str, magic_name: str) -> None:
-        assert magic_kind == {"kubectl": "line_cell", "etcd": "line"}[magic_name]
+        assert magic_kind == {"kubectl": "line_cell", "etcd": "line", "answer": "cell"}[magic_name]
         self.magics[magic_name] = function
 
     def set_custom_exc(self, kinds: tuple[type[Exception], ...], handler: Any) -> None:
@@ -45,6 +45,12 @@ class Lab:
             raise self.error
 
 
+    def answer(self, name: str, text: str) -> None:
+        self.asked.append((name, text))
+        if self.error:
+            raise self.error
+
+
 def registered(lab: Lab) -> dict[str, Any]:
     shell = Shell()
     register(shell, lab)
@@ -63,6 +69,18 @@ def test_a_cells_body_is_standard_input() -> None:
     lab = Lab()
     registered(lab)["kubectl"]("apply -f -", "kind: Colis\n")
     assert lab.asked == [(("apply", "-f", "-"), "kind: Colis\n")]
+
+
+def test_an_answer_is_the_cells_body_and_names_one_exercise(capsys: pytest.CaptureFixture[str]) -> None:
+    lab = Lab()
+    answer = registered(lab)["answer"]
+    answer("rule", "kind: {x}\n")
+    assert lab.asked == [("rule", "kind: {x}\n")]
+    for line in ("", "rule other"):
+        answer(line, "x")
+        assert capsys.readouterr().out == "answer: one exercise is wanted; usage: %%answer ID\n"
+    assert len(lab.asked) == 1
+    assert getattr(answer, "_ipython_magic_no_var_expand", False)
 
 
 @pytest.mark.parametrize("magic", ["kubectl", "etcd"])
