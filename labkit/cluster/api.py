@@ -301,7 +301,7 @@ def _client(cluster: Cluster) -> Any:
 
     settings: Any = client.Configuration()
     load: Any = config.load_kube_config
-    # The client remembers for the whole process which files it wrote: another thread would read them when they are gone.
+    # The client remembers, for the whole process, files that are gone after this block: threads take turns.
     with _loading, tempfile.TemporaryDirectory(prefix="labkit-") as files:
         load(str(cluster.kubeconfig), cluster.context, settings, persist_config=False, temp_file_path=files)
         identity = ssl.create_default_context(cafile=settings.ssl_ca_cert)
