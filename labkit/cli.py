@@ -123,6 +123,24 @@ def scan(paths: tuple[Path, ...]) -> None:
     sys.exit(0 if found.clean else 1)
 
 
+@cli.command()
+@click.option("--lang", default="en", show_default=True, metavar="LANG", help="The language of the student edition.")
+@click.option("--instructor", is_flag=True, help="Instead: the source of an nbgrader assignment, with the solutions.")
+@click.option(
+    "-o", "target", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Such as dist/student/en."
+)
+def release(lang: str, instructor: bool, target: Path) -> None:
+    """Instructors: make the student edition in DIR, without outputs and answers, and look for answers in it.
+
+    DIR is made whole or not at all; one that an earlier release made, and nobody has changed, is replaced.
+    """
+    from labkit import release as releasing
+
+    root = _notebooks().parent
+    made = releasing.release_instructors(root, target) if instructor else releasing.release(root, target, lang=lang)
+    click.echo(made.text)
+
+
 # -- definitions -----------------------------------------------------------------------------------------------------
 
 

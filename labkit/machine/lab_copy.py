@@ -11,26 +11,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from labkit.errors import MachineError, NotebookError
+from labkit.course.handout import COURSE_FOLDERS, student_files
+from labkit.errors import MachineError
 
-__all__ = ["LabCopy", "make_copy", "without_outputs"]
+__all__ = ["LabCopy", "make_copy"]
 
 RECORD = ".labkit-copy.json"
-COPIED = (
-    ("notebooks", "*.ipynb"),
-    ("notebooks", "figures/*.svg"),
-    ("crd", "**/*"),
-    *(
-        ("exercises", f"[0-9][0-9]-*/{name}")
-        for name in ("exercise.toml", "prompt.md", "hints.md", "starter.*", "probes/*.yaml")
-    ),
-)
-"""Folders of the repository and what of them is copied, under the same names."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +53,7 @@ def make_copy(source: Path, target: Path) -> LabCopy:
     if target.exists() and not target.is_dir():
         raise MachineError(f"{target} is not a folder", next_act="move it away, then make lab again")
     course = source.resolve()
-    if target.resolve() in (course, *(course / folder for folder, _ in COPIED)):
+    if target.resolve() in (course, *(course / folder for folder in COURSE_FOLDERS)):
         raise MachineError(f"{target} is the course itself", next_act="name another folder for the working copy")
     try:
         return _make_copy(source, target)
@@ -79,7 +69,7 @@ def _make_copy(source: Path, target: Path) -> LabCopy:
     target.mkdir(parents=True, exist_ok=True)
     record = _read_record(target)
     written, kept, same = [], [], []
-    for name, new in _course_files(source):
+    for name, new in student_files(source):
         theirs = _read(target / name)
         copied = record.get(name)
         if theirs is not None and _essence(name, theirs) == _essence(name, new):
@@ -95,33 +85,6 @@ def _make_copy(source: Path, target: Path) -> LabCopy:
             kept.append(name)
     _write(target / RECORD, (json.dumps(record, indent=1, sort_keys=True) + "\n").encode())
     return LabCopy(target, tuple(written), tuple(kept), tuple(same))
-
-
-def _course_files(source: Path) -> Iterator[tuple[str, bytes]]:
-    """Name and content of each file of the copy, sorted by name within its folder."""
-    for folder, pattern in COPIED:
-        for path in sorted((source / folder).glob(pattern)):
-            if path.is_file() and not any(part.startswith(".") for part in path.relative_to(source).parts):
-                content = path.read_bytes()
-                name = path.relative_to(source).as_posix()
-                yield name, without_outputs(name, content) if path.suffix == ".ipynb" else content
-
-
-def without_outputs(name: str, content: bytes) -> bytes:
-    """The notebook without outputs, execution counts and saved widget states. *name* is for the error only.
-
-    Raises NotebookError when *content* is no notebook of format 4.
-    """
-    notebook = _notebook(content)
-    if notebook is None:
-        raise NotebookError(f"{name} is not a notebook of format 4", next_act=f"restore it: git checkout {name}")
-    for cell in notebook["cells"]:
-        if cell.get("cell_type") == "code":
-            cell["outputs"] = []
-            cell["execution_count"] = None
-            cell.get("metadata", {}).pop("execution", None)
-    notebook.get("metadata", {}).pop("widgets", None)
-    return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def _notebook(content: bytes) -> dict[str, Any] | None:

@@ -6,7 +6,8 @@ switched off.
 So a line counts only if it is long enough to say something, and is not in the exercise's prompt, starter, hints or
 probes, nor in the course (``crd/`` and the notebooks), nor in the package, which has its idioms too. Three or more
 lines that follow each other count as one, however short they are, and also when the package has them: that is no idiom
-any more. The ``secrets`` of an exercise always count: whatever holds one, the course included, tells the answer.
+any more, unless another exercise begins with them. The ``secrets`` of an exercise always count: whatever holds one, the
+course included, tells the answer.
 """
 
 from __future__ import annotations
@@ -19,13 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from labkit.errors import CourseError
+from labkit.exercises import notebook
 from labkit.exercises.model import Exercise, load_all
 from labkit.scan.folding import fold, fold_text
 
-__all__ = ["GENERATED", "Answers", "Needle", "ScanError", "instructors_files", "read_answers"]
-
-GENERATED = "10-exercises.ipynb"
-"""The notebook made of the exercises: looked at, never looked up."""
+__all__ = ["Answers", "Needle", "ScanError", "instructors_files", "read_answers"]
 
 SECRET_BYTES = 6
 """The least that is left of a secret when it is folded: shorter ones are everywhere."""
@@ -70,26 +69,33 @@ def read_answers(root: Path) -> Answers:
     exercises = load_all(root)
     course = _pool(_course(root))
     idioms = _pool(_read(path) for path in sorted((root / "labkit").rglob("*.py")))
-    found: dict[bytes, Needle] = {}
     for exercise in exercises:
-        if not exercise.secrets and not instructors_files(exercise.folder):
-            raise ScanError(
-                "there are no answers here to look for",
-                evidence=f"{exercise.folder} has neither secrets nor a solution: this is a student edition",
-                next_act="run labkit scan in the instructors' repository",
-            )
-        given = _pool(_given(exercise))
+        _expect_answers(exercise)
+    given = {exercise.id: _pool(_given(exercise)) for exercise in exercises}
+    found: dict[bytes, Needle] = {}
+    anywhere = b"\n".join([course, *given.values()])
+    for exercise in exercises:
         for needle in _secrets(exercise):
             found.setdefault(needle.text, needle)
         for path in instructors_files(exercise.folder):
+            own = [given[exercise.id], course] if path.name.startswith("solution") else [anywhere]
             for needle in _lines(exercise, path):
-                if not any(needle.text in pool for pool in (given, course, idioms)):
+                if not any(needle.text in pool for pool in (*own, idioms)):
                     found.setdefault(needle.text, needle)
             for needle in _passages(exercise, path):
-                if needle.text not in given and needle.text not in course:
+                if needle.text not in anywhere:
                     found.setdefault(needle.text, needle)
     names = ((one.id, _names(one.folder.name)) for one in exercises)
     return Answers(tuple(found.values()), tuple(names))
+
+
+def _expect_answers(exercise: Exercise) -> None:
+    if not exercise.secrets and not instructors_files(exercise.folder):
+        raise ScanError(
+            "there are no answers here to look for",
+            evidence=f"{exercise.folder} has neither secrets nor a solution: this is a student edition",
+            next_act="run labkit scan in the instructors' repository",
+        )
 
 
 def instructors_files(folder: Path) -> tuple[Path, ...]:
@@ -157,14 +163,18 @@ def _given(exercise: Exercise) -> Iterator[str]:
 def _course(root: Path) -> Iterator[str]:
     for path in sorted((root / "crd").rglob("*.yaml")):
         yield _read(path)
-    for path in sorted((root / "notebooks").glob("*.ipynb")):
-        if path.name != GENERATED:
-            yield from _cells(json.loads(_read(path)))
+    for path in sorted((root / "notebooks").glob("[0-9][0-9]-*.ipynb")):
+        if path.name != notebook.NAME:  # made of the exercises: looked at, never looked up
+            yield from _cells(path)
 
 
-def _cells(notebook: dict[str, Any]) -> Iterator[str]:
-    """The sources of the cells, and every text of their outputs."""
-    for cell in notebook.get("cells", []):
+def _cells(path: Path) -> Iterator[str]:
+    """The sources of a notebook's cells, and every text of their outputs."""
+    try:
+        cells = json.loads(_read(path))["cells"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ScanError(f"{path} is not a notebook", evidence=repr(error)) from error
+    for cell in cells:
         yield _joined(cell.get("source", ""))
         for output in cell.get("outputs", []):
             yield _joined(output.get("text", ""))

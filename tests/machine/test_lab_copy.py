@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from labkit.course.handout import without_outputs
 from labkit.errors import MachineError, NotebookError
-from labkit.machine.lab_copy import make_copy, without_outputs
+from labkit.machine.lab_copy import make_copy
 
 
 def _notebook(*sources: str) -> dict[str, Any]:

@@ -1,0 +1,47 @@
+"""``labkit release --instructor``: the exercises with their solutions, as the source of an nbgrader assignment.
+
+Instructors who have a course in nbgrader put ``source/ch54`` into it: ``nbgrader generate_assignment ch54`` then makes
+of it what their students get, and everything a check needs lies beside the notebook. A folder of its own, because
+solutions must never lie in one that is handed out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from labkit.course.handout import student_files
+from labkit.exercises import notebook as exercises_notebook
+from labkit.exercises.model import load_all
+from labkit.release.building import Edition, build
+
+__all__ = ["ASSIGNMENT", "release_instructors"]
+
+ASSIGNMENT = "ch54"
+
+_CONFIG = f'''"""For nbgrader, run in this folder: nbgrader generate_assignment {ASSIGNMENT}"""
+
+c = get_config()  # noqa: F821
+
+c.CourseDirectory.course_id = "{ASSIGNMENT}"
+c.ClearSolutions.code_stub = {{"python": '# Your answer. lab.reset("…") gives you the text to begin with.'}}
+c.ExecutePreprocessor.timeout = 600
+'''
+
+
+def release_instructors(root: Path, target: Path) -> Edition:
+    """Make *target* with ``source/ch54/10-exercises.ipynb``, solutions between nbgrader's markers, and what it needs.
+
+    Raises ReleaseError (the target), and CourseError when an exercise has no solution or is not right.
+    """
+    says = "it holds the solutions: for instructors only"
+    return build(root, target, list(_files(root)), says, approve=lambda _: None)
+
+
+def _files(root: Path) -> Iterator[tuple[str, bytes]]:
+    source = f"source/{ASSIGNMENT}"
+    yield "nbgrader_config.py", _CONFIG.encode()
+    yield f"{source}/{exercises_notebook.NAME}", exercises_notebook.text(load_all(root), solutions=True).encode()
+    for name, content in student_files(root):
+        if name != f"notebooks/{exercises_notebook.NAME}":
+            yield f"{source}/{name}", content

@@ -1,0 +1,105 @@
+"""``labkit release``: the student edition, a folder that holds the course and no answer.
+
+It is made from the positive list of ``files``, with a page that says how to begin, the versions to install and the
+wheels where they are built; then it is searched for answers, and is not made when there is one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from string import Template
+
+from labkit.course.handout import student_files
+from labkit.errors import CourseError
+from labkit.exercises import notebook as exercises_notebook
+from labkit.exercises.model import load_all
+from labkit.release.building import Edition, LeakFound, ReleaseError, build
+from labkit.release.requirements import requirements
+from labkit.scan import read_answers, scan
+
+__all__ = ["release"]
+
+_WITH_WHEELS = "The kit itself comes with this folder, in `wheels/`; everything else from the Python package index."
+_WITHOUT_WHEELS = (
+    "This folder does not hold the kit itself: install `labkit` first, as your instructor tells you, then the versions "
+    "that belong to it."
+)
+
+
+def release(root: Path, target: Path, *, lang: str = "en") -> Edition:
+    """Make the student edition of the course at *root* in *target*.
+
+    Raises ReleaseError (the language, the target, a stale notebook), LeakFound when an answer is in it, and what the
+    course's own files raise when they are not right. *target* is then as it was.
+    """
+    _expect_language(root, lang)
+    _expect_fresh(root, lang)
+    answers = read_answers(root)
+
+    def approve(folder: Path) -> None:
+        found = scan(answers, [folder])
+        if not found.clean:
+            lines = found.text.replace(f"{folder.as_posix()}/", "").splitlines()
+            raise LeakFound(
+                f"the edition was not made, it would tell answers ({len(lines) - 1} places)",
+                evidence="\n  ".join(["", *lines[:20]]),
+                next_act="take them out of these files, then release again",
+            )
+
+    return build(root, target, list(_files(root)), "no answer in it", approve=approve)
+
+
+def _files(root: Path) -> Iterator[tuple[str, bytes]]:
+    course = list(student_files(root))
+    wheels = sorted((root / "dist" / "wheels").glob("*.whl"))
+    yield from course
+    yield "README.md", _readme(course, with_wheels=bool(wheels)).encode()
+    yield "requirements.txt", requirements(root, [path.name for path in wheels]).encode()
+    if (root / "LICENSE").is_file():
+        yield "LICENSE", (root / "LICENSE").read_bytes()
+    for path in wheels:
+        yield f"wheels/{path.name}", path.read_bytes()
+
+
+def _readme(course: list[tuple[str, bytes]], *, with_wheels: bool) -> str:
+    notebooks = [(name, _title(content)) for name, content in course if name.endswith(".ipynb")]
+    template = Template(resources.files("labkit.release").joinpath("readme.en.md").read_text(encoding="utf-8"))
+    return template.substitute(
+        kit=_WITH_WHEELS if with_wheels else _WITHOUT_WHEELS,
+        notebooks="\n".join(f"- [{Path(name).name}]({name}): {title}" for name, title in notebooks),
+    )
+
+
+def _title(notebook: bytes) -> str:
+    """The first heading of a notebook."""
+    for cell in json.loads(notebook)["cells"]:
+        for line in "".join(cell["source"]).splitlines():
+            if cell["cell_type"] == "markdown" and line.startswith("# "):
+                return line.removeprefix("# ").strip()
+    return "…"
+
+
+def _expect_language(root: Path, lang: str) -> None:
+    if lang != "en":
+        catalogues = root / "locale" / lang / "LC_MESSAGES"
+        there = "this version cannot use them" if catalogues.is_dir() else f"{catalogues} is not there"
+        raise ReleaseError(
+            f"there is no edition in {lang!r}", evidence=f"it needs catalogues: {there}", next_act="--lang en"
+        )
+
+
+def _expect_fresh(root: Path, lang: str) -> None:
+    """The exercises' notebook must say what their folders say: it is made from them."""
+    path = root / "notebooks" / exercises_notebook.NAME
+    try:
+        there = path.read_text(encoding="utf-8")
+    except OSError:
+        there = ""
+    if there != exercises_notebook.text(load_all(root), lang=lang):
+        raise CourseError(
+            f"{path.name} is {'not as the folders of the exercises say' if there else 'not there'}",
+            next_act="labkit exercises notebook",
+        )
