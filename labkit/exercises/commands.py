@@ -230,9 +230,9 @@ def _check_target(shown: str, verb: str, rest: list[str], options: set[str]) -> 
     if not pairs or (slashed and len(slashed) != len(rest)):
         raise CommandRefused(f"it is not said what is meant: {shown}", next_act="a type and a name, or TYPE/NAME")
     for kind, *names in pairs:
-        if _COLIS.fullmatch(kind):
+        if _COLIS.fullmatch(kind.lower()):
             continue
-        owned = next((name for pattern, name in _NAMED if pattern.fullmatch(kind)), None)
+        owned = next((name for pattern, name in _NAMED if pattern.fullmatch(kind.lower())), None)
         if owned is None or not names or set(names) != {owned} or options & {"--all", "-l", "--selector"}:
             raise CommandRefused(
                 f"this is not the exercise's to touch: {shown}",
