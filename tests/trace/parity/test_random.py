@@ -91,8 +91,9 @@ def _drawn(run: Run, strategy: Callable[[str], SearchStrategy[Pair]]) -> list[Pa
     return found
 
 
-def test_random_definitions_objects_and_updates(run: Run) -> None:
-    """In this order, each on what the one before has left on the server."""
+def test_random_definitions_objects_and_updates(run: Run, record_property: Callable[[str, object], None]) -> None:
+    """In this order, each on what the one before has left on the server. The report of a run has its seed."""
+    record_property("PARITY_SEED", run.seed)
     for pair in _drawn(run, lambda plural: pairs(GROUP, plural)):
         _register(run, pair)
     assert len(run.types) > TYPES / 3, f"seed {run.seed}: nearly all definitions are refused"
