@@ -93,7 +93,6 @@ class Actor:
             "ask": self._ask,
             "can-i": self._can_i,
             "run": self._run,
-            "migrated": self._migrated,
         }
         if step.do != "run":
             self._runs.clear()
@@ -310,16 +309,6 @@ class Actor:
             return Did(step.expect, f"said {step.expect}")
         other = "no" if step.expect == "yes" else "yes"
         return Did(other, f"said {other} to {', '.join(wrong)}")
-
-    def _migrated(self, step: Step) -> Did:
-        from labkit.observe import migration
-
-        name = step.target.rpartition("/")[2]
-        found = migration.watch(self._cluster, name)
-        if found.succeeded:
-            return Did("accepted", "moved every object")
-        failure = found.failure
-        return Did("refused", "did not end the migration", message=failure.message if failure else "")
 
     def _run(self, step: Step) -> Did:
         if self._kubeconfig is None:

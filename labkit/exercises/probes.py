@@ -35,13 +35,12 @@ DOES: Mapping[str, frozenset[str]] = {
     "can-i": frozenset(_COMMON | {"as", "verb", "resource", "namespace"}),
     "run": frozenset(_COMMON | {"argv", "judge", "prints"}),
     "predict": frozenset(_COMMON | {"object", "file", "validate", "key", "asks"}),
-    "migrated": frozenset(_COMMON | {"target"}),
 }
 """What a step does → the keys it may have."""
 
 EXPECTATIONS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(
-        ("answer", "apply", "create", "replace", "patch", "scale", "delete", "read", "migrated"),
+        ("answer", "apply", "create", "replace", "patch", "scale", "delete", "read"),
         ("accepted", "refused"),
     ),
     "ask": ("accepted", *GRAVEST_FIRST),
@@ -71,7 +70,6 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "scale": ("replicas",),
     "can-i": ("as", "verb", "resource"),
     "predict": ("key",),
-    "migrated": ("target",),
 }
 _PATH = re.compile(r"([^/]+/)?v[0-9][a-z0-9]*/[a-z0-9.-]+/[^/]+")
 
@@ -156,7 +154,7 @@ def _step(where: str, raw: Any, root: Path, tasks: tuple[str, ...]) -> Step:
     if expect != "refused" and raw.keys() & {"by", "field"}:
         raise ManifestError(f"{where}: field and by belong to expect: refused")
     found = _object(where, raw, root)
-    if do not in ("answer", "can-i", "run", "migrated") and found is None and not raw.get("target"):
+    if do not in ("answer", "can-i", "run") and found is None and not raw.get("target"):
         raise ManifestError(
             f"{where}: no object", next_act="object: {…}, file: crd/…, or target: GROUP/VERSION/PLURAL/NAME"
         )
