@@ -52,6 +52,13 @@ def test_no_two_answers_are_the_same(exercise: Exercise) -> None:
     assert len({*right, *wrong, exercise.solution, exercise.starter}) == len(right) + len(wrong) + 2
 
 
+def test_no_hint_shows_a_line_of_the_solution(exercise: Exercise) -> None:
+    given = "\n".join(text for steps in exercise.hints.values() for text in steps)
+    lines = {line.strip() for line in (exercise.solution or "").splitlines()} - {""}
+    known = {line.strip() for line in exercise.starter.splitlines()}
+    assert [line for line in lines - known if len(line) > 15 and line in given] == []
+
+
 def test_at_least_ten_forms_of_the_rule_are_right_and_ten_mistakes_are_told() -> None:
     rule = of("02-rule")
     assert len(list(variants(rule, "right"))) >= 10
