@@ -85,7 +85,7 @@ def test_of_two_definitions_of_a_kind_the_established_one_is_taken(lit: Embedded
         api.apply(rival)
 
         def judged() -> Seen[None]:
-            found = (api.get(made) or {}).get("status", {}).get("conditions", [])
+            found = ((api.get(made) or {}).get("status") or {}).get("conditions") or []
             return Seen(any(one["type"] == "Established" for one in found), f"{found}")
 
         wait_for("its names to be judged", judged, limit_s=60)
