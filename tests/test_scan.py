@@ -54,9 +54,16 @@ spec:
   minimum: 3
   description: the course says this as well, in a notebook
 """
-WHY = (
-    "# Why\n\nA rule can only see what lies below it, so it [must stand](https://example.com/) in the schema of spec.\n"
-)
+WHY = """# Why
+
+A rule can only see what lies below it, so it [must stand](https://example.com/) in the schema of spec.
+
+```console
+$ kubectl apply -f a.yaml
+The Colis "a" is invalid:
+spec: Invalid value: null: more than the server allows
+```
+"""
 
 
 def _exercise(root: Path) -> Path:
@@ -303,6 +310,10 @@ def test_short_lines_count_when_they_follow_each_other(known: Answers, tmp_path:
 def test_the_reasons_and_what_is_hidden_count_as_answers(known: Answers, tmp_path: Path) -> None:
     prose = "<p>A rule can only see what lies below it, so it <a href='x'>must stand</a> in the schema of spec.</p>"
     assert _look(known, tmp_path / "a.html", prose.encode()).findings[0].sources == ("solution.md:3",)
+    quoted = "spec: Invalid value: null: more than the server allows"
+    assert _look(known, tmp_path / "a.txt", quoted.encode()).clean  # it is said on any page about the server
+    transcript = WHY.split("```console\n")[1]
+    assert _look(known, tmp_path / "a.txt", transcript.encode()).findings[0].sources == ("solution.md:6-8",)
     hidden = _look(known, tmp_path / "a.txt", b"Played in grading only: seven workers for one replica.")
     assert hidden.findings[0].sources == ("hidden/two.yaml:2",)
 

@@ -125,8 +125,12 @@ def _secrets(exercise: Exercise) -> Iterator[Needle]:
 
 
 def _lines(exercise: Exercise, path: Path) -> Iterator[Needle]:
+    """Each line that says enough; not what a server says in a recorded transcript, where any page may quote it."""
+    transcript = False
     for number, line in enumerate(_read(path).splitlines(), 1):
-        if _IMPORT.match(line):
+        if line.startswith("```"):
+            transcript = line.startswith("```console") and path.suffix == ".md"
+        if transcript or _IMPORT.match(line):
             continue
         for form in fold_text(line) | fold_text(_LINK.sub(r"\1", line)):
             if len(form) >= LINE_BYTES:

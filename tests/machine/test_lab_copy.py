@@ -62,6 +62,21 @@ def test_holds_the_notebooks_their_figures_and_the_manifests_and_nothing_hidden(
     assert found == {*NAMES, ".labkit-copy.json"}
 
 
+def test_an_exercise_is_copied_without_what_answers_it(course: Path, tmp_path: Path) -> None:
+    folder = course / "exercises" / "01-limit"
+    folder.mkdir(parents=True)
+    for name in ("prompt.md", "starter.yaml", "solution.yaml", "solution.md", "judge.py"):
+        (folder / name).write_text("x\n", encoding="utf-8")
+    (folder / "exercise.toml").write_text('id = "limit"\nsecrets = ["four"]\n', encoding="utf-8")
+    copy = make_copy(course, tmp_path / "lab")
+    assert sorted(name for name in copy.written if name.startswith("exercises/")) == [
+        "exercises/01-limit/exercise.toml",
+        "exercises/01-limit/prompt.md",
+        "exercises/01-limit/starter.yaml",
+    ]
+    assert (copy.root / "exercises/01-limit/exercise.toml").read_text(encoding="utf-8") == 'id = "limit"\n'
+
+
 def test_a_notebook_has_no_outputs_but_keeps_its_cells_and_their_steps(course: Path, tmp_path: Path) -> None:
     make_copy(course, tmp_path / "lab")
     text = (tmp_path / "lab" / "notebooks" / "04-cel.ipynb").read_text(encoding="utf-8")
