@@ -132,6 +132,7 @@ def play(cluster: Cluster, text: str, root: Path) -> tuple[Played, ...]:
     Raises CommandRefused before anything is played, WaitTimeout, ClusterGone.
     """
     commands = read(text)
+    forget_discovery(cluster)
     until = time.monotonic() + LIMIT_S
     done = []
     with Api(cluster) as api:
@@ -142,7 +143,8 @@ def play(cluster: Cluster, text: str, root: Path) -> tuple[Played, ...]:
             done.append(Played(command.text, _run(cluster, command, root, until)))
             if _generation(api) != before:
                 settle(api, f"{DEFINITIONS}/{_DEFINITION}")
-            _wait_in_force(api)
+                _wait_in_force(api)
+                forget_discovery(cluster)
         _wait_migrated(cluster, api)
     return tuple(done)
 
@@ -245,7 +247,6 @@ def _check_target(shown: str, verb: str, rest: list[str], options: set[str]) -> 
 
 def _run(cluster: Cluster, command: Command, root: Path, until: float) -> str:
     """Play one line; what kubectl complained of, "" for nothing."""
-    forget_discovery(cluster)
     out: str | None = None
     for argv in command.parts:
         left = until - time.monotonic()
