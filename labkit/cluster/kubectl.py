@@ -29,6 +29,7 @@ from labkit.cluster.base import Cluster
 from labkit.errors import ClusterGone, CommandError, CommandTimeout
 
 __all__ = [
+    "LAST_APPLIED",
     "Kubectl",
     "KubectlResult",
     "clean_environment",
@@ -37,6 +38,9 @@ __all__ = [
     "forget_discovery",
     "sort_causes",
 ]
+
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+"""The annotation in which ``kubectl apply`` leaves the manifest it sent."""
 
 _STOP_LIMIT_S = 2.0
 """From SIGTERM to SIGKILL of a command at its limit."""

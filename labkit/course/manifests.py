@@ -15,11 +15,10 @@ from typing import Any
 
 import yaml
 
+from labkit.cluster.kubectl import LAST_APPLIED
 from labkit.errors import ManifestError
 
-__all__ = ["LAST_APPLIED", "as_applied", "collection_path", "documents", "parsed", "read", "with_version"]
-
-LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+__all__ = ["as_applied", "collection_path", "documents", "parsed", "read", "with_version"]
 
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 

@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 from labkit.cluster import Api, ApiResponse, Cluster
 from labkit.cluster.claim import DEFINITIONS
+from labkit.cluster.kubectl import LAST_APPLIED
 from labkit.cluster.refusal import Refusal, refusal_of
 from labkit.errors import ApiError, ManifestError
 from labkit.observe import fieldpaths
@@ -54,7 +55,6 @@ Checking: TypeAlias = Literal["strict", "warn", "ignore"]
 """kubectl's ``--validate``: what an unknown field is. "strict" is its default, "ignore" is ``--validate=false``."""
 
 _HEADER: Mapping[Checking, str] = {"strict": "Strict", "warn": "Warn", "ignore": "Ignore"}
-_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,7 @@ def apply_patch(there: Mapping[str, Any], manifest: Mapping[str, Any]) -> dict[s
 
     Values that are there already are not left out as kubectl does: they change nothing.
     """
-    told = (there["metadata"].get("annotations") or {}).get(_LAST_APPLIED)
+    told = (there["metadata"].get("annotations") or {}).get(LAST_APPLIED)
     try:
         last = json.loads(told) if told else {}
     except ValueError:

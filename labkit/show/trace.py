@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from labkit.course.manifests import LAST_APPLIED
+from labkit.cluster.kubectl import LAST_APPLIED
 from labkit.observe.changes import ABSENT, Absent, Json, compact
 from labkit.show.document import Cell, Code, Document, Facts, Fold, Line, Note, Part, Table
 from labkit.show.json_lines import WHOLE, marked

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from labkit.cluster import Kubectl
+from labkit.cluster.kubectl import LAST_APPLIED
 from labkit.course import manifests
 from labkit.course.begin import begin
 from labkit.course.notebook import Begin
@@ -90,4 +91,4 @@ def test_the_annotation_has_the_bytes_that_kubectl_writes(cluster, kubectl: Kube
         where = ["-n", metadata["namespace"]] if "namespace" in metadata else []
         live = kubectl.run([*where, "get", f"{document['kind']}", metadata["name"], "-o", "json"]).json
         ours = manifests.as_applied(document)["metadata"]["annotations"]
-        assert live["metadata"]["annotations"][manifests.LAST_APPLIED] == ours[manifests.LAST_APPLIED]
+        assert live["metadata"]["annotations"][LAST_APPLIED] == ours[LAST_APPLIED]

@@ -9,7 +9,7 @@ from typing import Any
 import ipywidgets as widgets
 import pytest
 
-from labkit.course.manifests import LAST_APPLIED
+from labkit.cluster.kubectl import LAST_APPLIED
 from labkit.show import render_text, trace, trace_widget, views
 from labkit.show.document import Code, Document, Fold, Part
 from labkit.trace.values import Trace

@@ -27,7 +27,7 @@ import yaml
 
 from labkit.cluster import Api, Cluster, tools
 from labkit.cluster.embedded import EmbeddedCluster
-from labkit.cluster.kubectl import clean_environment, environment
+from labkit.cluster.kubectl import LAST_APPLIED, clean_environment, environment
 from labkit.errors import CommandError, LabkitError
 from labkit.machine.bench import celcost, peer, reports
 from labkit.machine.checkout import Checkout
@@ -270,7 +270,7 @@ _COLLECTION = f"/apis/cours.example.com/v1alpha1/namespaces/{reports.NAMESPACE}/
 def _store(api: Api, root: Path, numbers: Iterable[int]) -> None:
     """Create ``principal`` under other names, with the annotation that kubectl apply leaves. Raises ApiError."""
     principal = yaml.safe_load(_object(root, "principal").read_text(encoding="utf-8"))
-    annotations = {"kubectl.kubernetes.io/last-applied-configuration": json.dumps(principal)}
+    annotations = {LAST_APPLIED: json.dumps(principal)}
 
     def write(number: int) -> None:
         metadata = {**principal["metadata"], "name": f"colis-{number:05}", "annotations": annotations}
