@@ -67,9 +67,10 @@ def notebook(checking: bool, solutions: bool, target: Path | None) -> None:
 @click.option("-o", "target", type=click.Path(path_type=Path), metavar="ZIP", help="Default: submission.zip here.")
 def submit(target: Path | None) -> None:
     """Put your answers and the notebook into one zip to hand in, and say which exercises are empty."""
+    from labkit.course.notebook import find_root
     from labkit.exercises import submission
 
-    made = submission.make(_root(), target or Path("submission.zip"))
+    made = submission.make(find_root(Path.cwd()), target or Path("submission.zip"))
     click.echo(made.text)
 
 

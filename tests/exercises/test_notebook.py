@@ -141,7 +141,10 @@ def _labkit(cwd: Path, *argv: str) -> subprocess.CompletedProcess[str]:
 
 def test_the_verbs_write_check_and_refuse(tmp_path: Path) -> None:
     sample.make(tmp_path)
-    assert _labkit(tmp_path, "submit").returncode == 1
+    for place in (tmp_path, tmp_path.parent):
+        refused = _labkit(place, "submit")
+        assert (refused.returncode, refused.stdout) == (1, "")
+    assert "no course here" in refused.stderr
     assert _labkit(tmp_path, "exercises", "notebook", "--check", "-o", "n.ipynb").returncode == 1
     assert not (tmp_path / "n.ipynb").exists()
     assert "written" in _labkit(tmp_path, "exercises", "notebook", "-o", "n.ipynb").stdout
