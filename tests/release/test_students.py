@@ -17,7 +17,7 @@ from labkit.errors import CourseError
 from labkit.exercises import model, notebook
 from labkit.release import LeakFound, ReleaseError, release
 from labkit.release.building import RECORD
-from labkit.scan import instructors_files, read_answers, scan
+from labkit.scan import read_answers, scan
 from tests.exercises import sample
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -179,14 +179,9 @@ def test_the_edition_of_this_repository_has_no_answer_and_every_answer_put_into_
     assert scan(answers, [made.root, REPOSITORY / "labkit"]).clean
     for one in model.load_all(REPOSITORY):
         assert one.solution, one.id
-        for path in instructors_files(one.folder):
-            if path.name.startswith("solution") and path.suffix != ".md":
-                shutil.copy(path, made.root / "crd" / f"{one.id}{path.suffix}")
-                found = scan(answers, [made.root]).findings
-                assert {(made.root / "crd" / f"{one.id}{path.suffix}").as_posix()} <= {hit.where for hit in found}, (
-                    one.id
-                )
-                assert one.id in {hit.exercise for hit in found}
+        planted = made.root / "crd" / one.answer_name
+        planted.write_text(one.solution, encoding="utf-8")
+        assert one.id in {hit.exercise for hit in scan(answers, [planted]).findings}
 
 
 # -- the folder -----------------------------------------------------------------------------------------------------
