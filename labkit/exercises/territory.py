@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 from labkit.cluster import Api, Cluster
 from labkit.cluster.claim import COURSE_GROUPS, DEFINITIONS, NAMESPACE, claimed_names
+from labkit.cluster.terminating import nudge
 from labkit.waiting import Seen, wait_for
 
 __all__ = ["LABEL", "Territory"]
@@ -75,7 +76,8 @@ class Territory:
         self._api.settled("DELETE", selected)
 
         def look() -> Seen[None]:
-            left = len(self._api.list(DEFINITIONS, selector=LABEL))
-            return Seen(not left, f"{left} are left")
+            left = self._api.list(DEFINITIONS, selector=LABEL)
+            nudge(self._api, left)
+            return Seen(not left, f"{len(left)} are left")
 
         wait_for("the definitions of the check to be gone", look, limit_s=_LIMIT_S)

@@ -282,7 +282,7 @@ def values(api: Api) -> Iterator[str]:
         code = api.raw("GET", path).code
         return waiting.Seen(code == 200, f"HTTP {code}")
 
-    waiting.wait_for("the collection to be served", look, limit_s=30)
+    waiting.wait_for("the collection to be served", look, limit_s=120)
     yield path
     api.delete(f"{DEFINITIONS}/values.values.example.com")
 

@@ -338,7 +338,7 @@ def _until_served(api: Api, path: str) -> None:
         code = api.raw("GET", path).code
         return waiting.Seen(code == 200, f"HTTP {code}")
 
-    waiting.wait_for("the collection to be served", look, limit_s=30)
+    waiting.wait_for("the collection to be served", look, limit_s=120)
 
 
 @pytest.mark.parametrize("name", CLASSES)
