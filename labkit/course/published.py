@@ -18,7 +18,7 @@ from labkit.waiting import Seen, wait_for
 
 __all__ = ["discovered", "wait_documented"]
 
-LIMIT_S = 10.0
+LIMIT_S = 60.0
 
 
 def discovered(api: Api) -> dict[str, set[str]]:
@@ -39,7 +39,7 @@ def wait_documented(cluster: Cluster, group: str) -> None:
 
     Both parts of OpenAPI v3 are asked, the index (which the aggregator keeps) and the document. kubectl's own copies of
     them are then dropped: the index is dated to the second, so a copy taken earlier in the same second would be
-    confirmed as "not modified". Returns at once when no definition has this group. Raises WaitTimeout after 10 s.
+    confirmed as "not modified". Returns at once when no definition has this group. Raises WaitTimeout after LIMIT_S.
     """
     with Api(cluster) as api:
         _wait_described(api, group)

@@ -291,7 +291,7 @@ def _wait_in_force(api: Api) -> None:
         listed = discovered(api).get(_GROUP, set())
         return Seen(listed == wanted, f"discovery lists {sorted(listed)}, wanted {sorted(wanted)}")
 
-    wait_for("the definition to come into force", look, limit_s=15.0)
+    wait_for("the definition to come into force", look, limit_s=60.0)
 
 
 def _wait_migrated(cluster: Cluster, api: Api) -> None:
