@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labkit.cluster.claim import COURSE_NAMES
-from labkit.observe import cleanup, cost
+from labkit.observe import cleanup, load
 
 from .conftest import Foreign, Stage
 
@@ -12,7 +12,7 @@ DEFINITION = "customresourcedefinitions/colis.cours.example.com"
 
 def test_what_the_course_made_goes_and_the_rest_stays(stage: Stage) -> None:
     stage.apply("04-colis-complet.yaml", "objects/principal.yaml", "objects/mini.yaml", "07-roles.yaml")
-    other = cost.definition(1)
+    other = load.definition(1)
     other["metadata"]["name"] = "wagen.andere.example.com"
     other["spec"] |= {
         "group": "andere.example.com",
