@@ -16,8 +16,8 @@ from typing import Any
 
 import click
 
-from labkit import __version__, cli_exercises
-from labkit.cluster.base import Cluster
+from labkit import __version__, cli_definitions, cli_exercises
+from labkit.cli_common import attached, cluster_option, say
 from labkit.errors import LabkitError
 
 __all__ = ["main"]
@@ -25,13 +25,6 @@ __all__ = ["main"]
 INTERRUPTED = 130
 PASS_THROUGH: dict[str, Any] = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
-cluster_option = click.option(
-    "--cluster",
-    "spelled",
-    metavar="CLUSTER",
-    help="embedded[:STATE_DIR], minikube[:PROFILE] or kubeconfig:PATH[#CONTEXT]. Default: $LABKIT_CLUSTER, else a "
-    "running one.",
-)
 yes_option = click.option("--yes", is_flag=True, help="Let the course use its own names on a cluster of somebody else.")
 
 
@@ -43,6 +36,8 @@ def cli() -> None:
 
 cli.add_command(cli_exercises.exercises)
 cli.add_command(cli_exercises.submit)
+for verb in (cli_definitions.trace, cli_definitions.cel_cost, cli_definitions.preview):
+    cli.add_command(verb)
 
 
 # -- the course ------------------------------------------------------------------------------------------------------
@@ -95,7 +90,7 @@ def record(notebooks: tuple[Path, ...]) -> None:
     from labkit.course import notebook
     from labkit.course import record as recording
 
-    with choose.opened(choose.resolve("embedded"), progress=_say) as cluster:
+    with choose.opened(choose.resolve("embedded"), progress=say) as cluster:
         for path in notebooks or [one.path for one in notebook.load_all(_notebooks())]:
             changed = recording.record(path, cluster)
             click.echo(f"{path.name}: {'written' if changed else 'as it was'}")
@@ -106,7 +101,7 @@ def lab() -> None:
     """Open JupyterLab on a working copy of the course, ./lab, its kernels on a cluster of their own."""
     from labkit.machine.jupyter import open_lab
 
-    sys.exit(open_lab(progress=_say))
+    sys.exit(open_lab(progress=say))
 
 
 @cli.command()
@@ -141,126 +136,6 @@ def release(lang: str, instructor: bool, target: Path) -> None:
     click.echo(made.text)
 
 
-# -- definitions -----------------------------------------------------------------------------------------------------
-
-
-@cli.command()
-@click.argument("obj", metavar="OBJECT", type=click.Path(path_type=Path))
-@click.option("--crd", type=click.Path(path_type=Path), metavar="FILE", help="The definition.")
-@click.option("--old", type=click.Path(path_type=Path), metavar="FILE", help="What lies in etcd: OBJECT replaces it.")
-@click.option("--stored", is_flag=True, help="OBJECT is what lies in etcd: only reading it is traced.")
-@click.option("--version", "read_version", metavar="V", help="Read it back in this version (default: OBJECT's own).")
-@click.option("--validate", type=click.Choice(["strict", "warn", "ignore"]), default="strict", show_default=True,
-              help="What to do about unknown fields, as kubectl has it.")  # fmt: skip
-@click.option("--from-cluster", is_flag=True, help="Take from a cluster what --crd and --old do not give.")
-@cluster_option
-@click.option("-o", "form", type=click.Choice(["text", "json", "html"]), default="text", show_default=True)
-def trace(  # noqa: PLR0913  (the options of the command line)
-    *, obj: Path, crd: Path | None, old: Path | None, stored: bool, read_version: str | None, validate: str,
-    from_cluster: bool, spelled: str | None, form: str,
-) -> None:  # fmt: skip
-    """Show what the API server does to OBJECT (a file, or - for standard input), stage by stage, down to etcd.
-
-    Nothing is sent to a cluster. Exit code 0: accepted; 1: refused, or unknown (the trace stops at a webhook).
-    """
-    from labkit.errors import BadDocument
-    from labkit.show import views
-    from labkit.show.plain import plain_json
-    from labkit.trace import engine, sources
-
-    if crd is None and not from_cluster:
-        raise click.UsageError("give the definition with --crd, or --from-cluster to take it from a cluster")
-    if stored and old is not None:
-        raise click.UsageError("--stored traces a read, which --old has no part in")
-    _expect_one_input(obj, crd, old)
-    given = sources.read(obj)
-    definition, lying = (sources.read(path) if path is not None else None for path in (crd, old))
-    if from_cluster:
-        found, there = sources.live(_attached(spelled), given, namespace="default")
-        definition, lying = definition or found.definition, lying or (None if stored else there)
-    assert definition is not None  # noqa: S101  (one of the two options gave it)
-    traced = engine().trace(
-        definition, given, old=lying, operation="read" if stored else None, read_version=read_version,
-        field_validation=validate.capitalize(),
-    )  # fmt: skip
-    if not traced.decoded and form != "json":
-        raise BadDocument(
-            f"{given.name}: the server would refuse it before any stage",
-            evidence=" ".join("; ".join(traced.lines).split()),
-        )
-    if form == "json":
-        click.echo(plain_json(traced.to_json(), indent=2))
-    else:
-        click.echo(views.page(traced) if form == "html" else views.text(traced), nl=form == "text")
-    sys.exit(0 if traced.verdict == "accepted" else 1)
-
-
-@cli.command("cel-cost")
-@click.argument("definition", metavar="FILE", type=click.Path(path_type=Path))
-@click.option("-o", "form", type=click.Choice(["text", "json", "html"]), default="text", show_default=True)
-def cel_cost(definition: Path, form: str) -> None:
-    """Estimate what the rules of a definition cost (a file, or - for standard input), and say what would lower it.
-
-    No cluster is asked. Exit code 0: the server would accept the definition; 1: it would not.
-    """
-    from labkit.show import views
-    from labkit.show.plain import plain_json
-    from labkit.trace import engine, sources
-
-    costs = engine().cel_cost(sources.read(definition))
-    if form == "json":
-        click.echo(plain_json(costs.to_json(), indent=2))
-        for line in costs.other_lines:
-            _say(f"labkit: {costs.source}: {line}")
-    else:
-        click.echo(views.page(costs) if form == "html" else views.text(costs), nl=form == "text")
-    sys.exit(1 if costs.refused else 0)
-
-
-@cli.command()
-@click.argument("objects", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--crd", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The new definition.")
-@click.option("--old-crd", type=click.Path(path_type=Path), metavar="FILE", help="The definition that it replaces.")
-@click.option("--from-cluster", is_flag=True, help="Take all stored objects, and what --old-crd does not give.")
-@click.option("--version", metavar="V", help="Read and write in this version (default: the one that clients prefer).")
-@cluster_option
-@click.option("-o", "form", type=click.Choice(["text", "json", "html"]), default="text", show_default=True)
-def preview(  # noqa: PLR0913  (the options of the command line)
-    *, objects: tuple[Path, ...], crd: Path, old_crd: Path | None, from_cluster: bool, version: str | None,
-    spelled: str | None, form: str,
-) -> None:  # fmt: skip
-    """Show what becomes of stored objects when a definition changes: of their next read, their next write, a restore.
-
-    OBJECTS are files, or folders of files, of objects as they are stored. Nothing is changed, on a cluster either. Exit
-    code 1: the definition or an object's read or write is refused, or something is lost that is stored now.
-    """
-    from labkit.show import preview as view
-    from labkit.show import progress, views
-    from labkit.trace import collection, engine, sources
-    from labkit.trace.preview import preview as look
-
-    if from_cluster is bool(objects):
-        raise click.UsageError("give files of OBJECTS, or --from-cluster")
-    _expect_one_input(*objects, crd, old_crd)
-    new = sources.read(crd)
-    old = sources.read(old_crd) if old_crd is not None else None
-    name = engine().define(new).name
-    if from_cluster:
-        cluster = _attached(spelled)
-        there = sources.type_named(cluster, name)
-        old, found = old or there.definition, collection.stored_on(cluster, there)
-    else:
-        found = collection.in_files(objects)
-    with view.JsonObjects() as every, progress.counting(sys.stderr, f"preview of {name}", found.total) as counted:
-        each = every.add if form == "json" else None
-        seen = look(engine(), new, counted(found.objects), old=old, version=version, unseen=found.unseen, each=each)
-        if form == "json":
-            every.write(seen, sys.stdout)
-    if form != "json":
-        click.echo(views.page(seen) if form == "html" else views.text(seen), nl=form == "text")
-    sys.exit(0 if seen.harmless else 1)
-
-
 # -- clusters --------------------------------------------------------------------------------------------------------
 
 
@@ -275,7 +150,7 @@ def start(spelled: str | None, keep: Path | None) -> None:
     chosen = choose.resolve(spelled)
     if keep is not None and (chosen.backend not in ("any", "embedded") or chosen.path is not None):
         raise click.UsageError("--keep names the directory of an embedded cluster; leave --cluster out")
-    cluster = choose.attach_or_start(chosen, owner=Owner.LEFT, keep=keep, progress=_say)
+    cluster = choose.attach_or_start(chosen, owner=Owner.LEFT, keep=keep, progress=say)
     info = cluster.info()
     click.echo(f"{info.backend} cluster, Kubernetes {info.version}, {info.server}")
     for lack in info.lacks:
@@ -320,7 +195,7 @@ def reset(spelled: str | None, yes: bool) -> None:
 
     cluster = choose.attach(choose.resolve(spelled))
     claim.claim(cluster, yes or os.environ.get("LABKIT_CLAIM") == "1")
-    cluster.reset(_say)
+    cluster.reset(say)
     click.echo("the course's objects and definitions are gone")
 
 
@@ -332,7 +207,7 @@ def env(spelled: str | None) -> None:
     from labkit.cluster.kubectl import environment
 
     folder = tools.folder_for_path()
-    for name, value in environment(_attached(spelled), {}).items():
+    for name, value in environment(attached(spelled), {}).items():
         if name.startswith("KUBE"):
             click.echo(f"export {name}={shlex.quote(value)}")
     if folder is not None:
@@ -349,7 +224,7 @@ def kubectl(argv: tuple[str, ...]) -> None:
     from labkit.cluster.kubectl import environment
 
     program = tools.find_kubectl()
-    done = subprocess.run([str(program), *argv], env=environment(_attached(None)), check=False)
+    done = subprocess.run([str(program), *argv], env=environment(attached(None)), check=False)
     sys.exit(done.returncode)
 
 
@@ -368,7 +243,7 @@ def get(spelled: str | None, key: str, prefix: bool, keys_only: bool, print_valu
     """Print a key and its value as etcdctl does, byte for byte."""
     from labkit.cluster import Etcd
 
-    result = Etcd(_attached(spelled)).get(key, prefix=prefix, keys_only=keys_only)
+    result = Etcd(attached(spelled)).get(key, prefix=prefix, keys_only=keys_only)
     sys.stdout.buffer.write(result.print(print_value_only=print_value_only))
 
 
@@ -420,17 +295,6 @@ def doctor() -> None:
     sys.exit(examining.main())
 
 
-def _expect_one_input(*paths: Path | None) -> None:
-    if [str(path) for path in paths].count("-") > 1:
-        raise click.UsageError("standard input (-) holds one file")
-
-
-def _attached(spelled: str | None) -> Cluster:
-    from labkit.cluster import choose
-
-    return choose.attach(choose.resolve(spelled))
-
-
 def _notebooks() -> Path:
     """Those of the course this folder lies in, else those of the checkout that labkit is run from."""
     from labkit.course.notebook import find_root
@@ -472,16 +336,10 @@ def _expect_writable(report: Path) -> None:
     raise CourseError("the report cannot be written", evidence=f"{report}: {reason}", next_act="name another file")
 
 
-def _say(line: str) -> None:
-    from labkit.show.plain import plain
-
-    click.echo(plain(line), err=True)
-
-
 def _tell_notes(error: BaseException) -> None:
     """What was noted on an error on its way: what it has left behind."""
     for note in getattr(error, "__notes__", ()):
-        _say(f"  {note}")
+        say(f"  {note}")
 
 
 def main() -> None:
@@ -495,7 +353,7 @@ def main() -> None:
         with system.ends_on_signals():
             cli.main(standalone_mode=False)
     except (LabkitError, OSError) as error:
-        _say(f"labkit: {error}")
+        say(f"labkit: {error}")
         _tell_notes(error)
         sys.exit(1)
     except click.ClickException as error:

@@ -44,7 +44,6 @@ class Lab:
         if self.error:
             raise self.error
 
-
     def answer(self, name: str, text: str) -> None:
         self.asked.append((name, text))
         if self.error:

@@ -35,8 +35,7 @@ WHY = re.compile(r"\b(because|why|reasons?|makes\s+sense)\b|,\s+since\b", re.IGN
 @cache
 def notebooks() -> dict[str, tuple[Path, tuple[Step, ...]]]:
     """File name → path and steps, in file order."""
-    paths = sorted((ROOT / "notebooks").glob("[0-9][0-9]-*.ipynb"))
-    return {path.name: (path, notebook.load(path).steps) for path in paths}
+    return {one.path.name: (one.path, one.steps) for one in notebook.load_all(ROOT / "notebooks")}
 
 
 @cache
