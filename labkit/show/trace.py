@@ -66,7 +66,8 @@ def title(value: Trace, *, judged: bool = True) -> str:
     metadata = first.get("metadata") or {}
     where = f" in {metadata['namespace']}" if metadata.get("namespace") else ""
     version = str(first.get("apiVersion", "")).rpartition("/")[2]
-    verdict = f": {value.verdict}" + (f", because {value.reason}" if value.reason else "")
+    joint = "but" if value.verdict == "accepted" else "because"
+    verdict = f": {value.verdict}" + (f", {joint} {value.reason}" if value.reason else "")
     if value.operation == "read" and value.verdict == "accepted":
         verdict = ""  # nothing is judged on the way out
     verdict = verdict if judged else ""

@@ -217,9 +217,10 @@ KINDS: Mapping[str, type[Stage]] = {
 class Trace:
     """The path of one object.
 
-    *verdict* is "unknown" where the trace must stop, and *reason* says why (a conversion by webhook). *status* is the
-    refusal's ``Status``, *lines* its complaints as the server prints them, sorted. *stored* would go to etcd, *read*
-    would be read back; both are null where there is no such thing.
+    *verdict* is "unknown" where the trace must stop, and *reason* says why (a conversion by webhook). An accepted write
+    has a *reason* where it cannot be read back. *status* is the refusal's ``Status``, *lines* its complaints as the
+    server prints them, sorted. *stored* would go to etcd, *read* would be read back; both are null where there is no
+    such thing.
     """
 
     operation: Operation

@@ -101,6 +101,8 @@ def test_a_page_needs_nothing_else_and_may_run_nothing() -> None:
 def test_an_unknown_verdict_says_why() -> None:
     text = views.text(changed(verdict="unknown", reason="strategy: Webhook", status=None, lines=[]))
     assert text.splitlines()[0].endswith("sent as new: unknown, because strategy: Webhook")
+    text = views.text(changed(verdict="accepted", reason="it cannot be read back: a b", status=None, lines=[]))
+    assert text.splitlines()[0].endswith("sent as new: accepted, but it cannot be read back: a b")
 
 
 def test_what_is_stored_and_read_is_told_without_the_fields_managers() -> None:

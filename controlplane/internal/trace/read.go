@@ -2,6 +2,7 @@ package trace
 
 import (
 	"errors"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -137,14 +138,15 @@ func (p *path) readBack() error {
 	if p.Operation == Read {
 		p.warnings.Add(p.version.Warning)
 	}
-	verdict := p.outcome.Verdict
+	written := p.outcome
 	if err := p.take(readSteps); err != nil {
 		return err
 	}
 	if p.outcome.Verdict == Accepted {
 		p.outcome.Read = p.show(p.object)
-	} else if p.Operation != Read {
-		p.outcome.Verdict = verdict // only the read is unknown
+	} else if p.Operation != Read { // it is written all the same; that it cannot be read is no answer to the write
+		written.Reason = "it cannot be read back: " + first(p.outcome.Reason, strings.Join(p.outcome.Lines, "; "))
+		p.outcome = written
 	}
 	return nil
 }

@@ -186,7 +186,7 @@ func TestAWebhookMakesTheVerdictUnknownWhereItWouldBeAsked(t *testing.T) {
 	if result = follow(t, s, Request{Object: thing("{}")}); result.Verdict != Accepted || result.Read == nil {
 		t.Errorf("got %s %q: the storage version needs no conversion", result.Verdict, result.Reason)
 	}
-	if result = follow(t, s, Request{Object: thing("{}"), ReadVersion: "v2"}); result.Verdict != Accepted || result.Reason == "" || result.Read != nil {
+	if result = follow(t, s, Request{Object: thing("{}"), ReadVersion: "v2"}); result.Verdict != Accepted || result.Reason != "it cannot be read back: strategy: Webhook" || result.Read != nil {
 		t.Errorf("got %s %q: it is stored, but nobody knows how it is read", result.Verdict, result.Reason)
 	}
 	if result = follow(t, s, Request{Object: thing("{}"), Operation: Read, ReadVersion: "v2"}); result.Verdict != Unknown {
@@ -194,6 +194,24 @@ func TestAWebhookMakesTheVerdictUnknownWhereItWouldBeAsked(t *testing.T) {
 	}
 	if result = follow(t, s, Request{Old: pointer(thing("{}")), Object: thingOf("v2", "{}")}); result.Verdict != Unknown || !slices.Equal(stageNames(result), writeNames[:1]) {
 		t.Errorf("got %s after %q: the old object must be converted first", result.Verdict, stageNames(result))
+	}
+}
+
+// What the storage version keeps as it comes is malformed metadata to a version that embeds a resource there.
+func TestAWriteStaysAcceptedWhenItCannotBeReadBack(t *testing.T) {
+	embeds := strings.Replace(read(t, "testdata", "things.yaml"), "extra: {type: string, default: e}",
+		"free: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}", 1)
+	s, object := serve(t, embeds), thing("{free: {apiVersion: v1, kind: A, metadata: {labels: 5}}}")
+	refused := follow(t, s, Request{Object: object, Operation: Read, ReadVersion: "v2"})
+	if refused.Verdict != Refused || len(refused.Lines) != 1 || refused.Status == nil {
+		t.Fatalf("got %s %q: there is nothing to keep apart", refused.Verdict, refused.Lines)
+	}
+	result := follow(t, s, Request{Object: object, ReadVersion: "v2"})
+	if result.Verdict != Accepted || result.Status != nil || len(result.Lines) != 0 || result.Stored == nil || result.Read != nil {
+		t.Errorf("got %s, %v, %q: the write was accepted", result.Verdict, result.Status, result.Lines)
+	}
+	if want := "it cannot be read back: " + refused.Lines[0]; result.Reason != want {
+		t.Errorf("got the reason %q, want %q", result.Reason, want)
 	}
 }
 

@@ -45,7 +45,7 @@ const (
 type Result struct {
 	Operation string `json:"operation"`
 	Verdict   string `json:"verdict"`
-	// Reason says why a verdict is unknown.
+	// Reason says why a verdict is unknown, or why what was written cannot be read back.
 	Reason   string         `json:"reason"`
 	Status   *metav1.Status `json:"status"`
 	Lines    []string       `json:"lines"`
