@@ -2,9 +2,10 @@
 
 Starting the program takes longer than a hundred traces, so it stays, one request a line in and one answer a line out.
 A child that stays can die between two questions or in one, and can outlive its starter. So its death is noticed by the
-end of its output, the question is put once more to a new one, and when that dies too the error says how both ended. It
-ends with its standard input, which closes with this process however that ends. Its standard error goes to a file: a
-pipe that nobody reads would stop it.
+end of its output, the question is put once more to a new one, and when that dies too the error says how both ended. One
+that neither answers nor ends is ended, and not asked again: what stopped it would stop the next one. It ends with its
+standard input, which closes with this process however that ends. Its standard error goes to a file: a pipe that nobody
+reads would stop it.
 """
 
 from __future__ import annotations
@@ -47,6 +48,9 @@ _PARTS = {
 class Engine:
     """One program, started by the first request. Threads may share it; their requests take turns."""
 
+    ANSWER_LIMIT_S = 120.0
+    """Hundreds of times what the longest request takes."""
+
     def __init__(self, executable: Path | None = None) -> None:
         """*executable* is found (``tools.find_controlplane``) where it is not given."""
         self._executable = executable
@@ -78,7 +82,7 @@ class Engine:
 
         With *old* (what lies in etcd) it is an update, without it a create; with *operation* "read", *object* is what
         lies in etcd. *read_version* is the version it is read back in, the object's own by default. Raises BadDocument,
-        DefinitionRefused, EngineDied, ToolMissing.
+        DefinitionRefused, EngineDied, ToolMissing, TraceError.
         """
         request = {
             "definition": definition,
@@ -123,7 +127,9 @@ class Engine:
         return str(result["version"]), tuple(found)
 
     def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """One request of the protocol, and its answer, an error too. Raises EngineDied, ToolMissing."""
+        """One request of the protocol, and its answer, an error too. Raises EngineDied, ToolMissing, and
+        TraceError when there is no answer within ``ANSWER_LIMIT_S``.
+        """
         try:
             line = json.dumps(request, ensure_ascii=False, allow_nan=False).encode() + b"\n"
         except (UnicodeEncodeError, ValueError, TypeError) as error:
@@ -163,16 +169,24 @@ class Engine:
 
         An interrupt leaves a question without its answer, so that program is not asked again.
         """
-        child = self._child or self._start()
         try:
-            answer = child.ask(line)
+            child = self._child or self._start()
+            answer = child.ask(line, self.ANSWER_LIMIT_S)
         except BaseException:
-            self._child = None
-            child.stop(limit_s=0)
+            begun, self._child = self._child, None
+            if begun is not None:
+                begun.stop(limit_s=0)
             raise
         if answer is None:
             self._child = None
-            ended.append(child.stop())
+            how = child.stop()
+            if child.hung:
+                raise TraceError(
+                    f"the control plane's trace gave no answer for {self.ANSWER_LIMIT_S:g} s, so it was ended",
+                    evidence=how,
+                    next_act="ask again when the machine is idle; if it stays so, tell the authors, with the files",
+                )
+            ended.append(how)
         return answer
 
     def _start(self) -> _Child:
@@ -224,13 +238,32 @@ def _error(error: Mapping[str, Any], name: str) -> LabkitError:
     return BadDocument(name, lines=lines, evidence=message)
 
 
+class _Process(subprocess.Popen[bytes]):
+    """One that has ended if an interrupt comes while it is started: nobody has it then who could end it."""
+
+    def __init__(self, argv: list[str], **options: Any) -> None:
+        self.pid = 0
+        try:
+            super().__init__(argv, **options)
+        except BaseException:
+            if self.pid:
+                system.kill_group(self)
+                self.wait()
+            raise
+
+
 class _Child:
-    """The program while it runs, and what it leaves when it has ended."""
+    """The program while it runs, and what it leaves when it has ended.
+
+    *hung* tells that it was ended because it gave no answer.
+    """
+
+    hung = False
 
     def __init__(self, executable: Path) -> None:
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the child)
         try:
-            self._process = subprocess.Popen(
+            self._process = _Process(
                 [str(executable), "trace"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -244,13 +277,31 @@ class _Child:
                 evidence=f"{executable}: {cause.strerror or cause}",
                 next_act="make setup builds it anew",
             ) from cause
+        except BaseException:
+            self._errors.close()
+            raise
 
     @property
     def pid(self) -> int:
         return self._process.pid
 
-    def ask(self, line: bytes) -> bytes | None:
-        """Its answer to a line; None when it ends instead."""
+    def ask(self, line: bytes, limit_s: float) -> bytes | None:
+        """Its answer to a line; None when it ends instead, or is ended after *limit_s* without an answer."""
+        self.hung = False
+        limit = threading.Timer(limit_s, self._end_silence)
+        limit.daemon = True
+        limit.start()
+        try:
+            return self._answer(line)
+        finally:
+            limit.cancel()
+            limit.join()  # nothing is killed any more that may have been waited for
+
+    def _end_silence(self) -> None:
+        self.hung = True
+        system.kill_group(self._process)
+
+    def _answer(self, line: bytes) -> bytes | None:
         assert self._process.stdin is not None  # noqa: S101  (both are pipes)
         assert self._process.stdout is not None  # noqa: S101
         try:

@@ -139,6 +139,64 @@ def test_an_interrupted_question_leaves_no_answer_for_the_next_one(tmp_path: Pat
     assert not alive(int(pid.read_text(encoding="utf-8")))
 
 
+def test_an_interrupt_while_the_program_starts_leaves_no_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+    begin = subprocess.Popen._execute_child  # type: ignore[attr-defined]
+
+    def interrupted(process: subprocess.Popen[bytes], *given: object, **named: object) -> None:
+        begin(process, *given, **named)
+        started.append(process)
+        raise KeyboardInterrupt
+
+    with Engine(program(tmp_path, "exec sleep 60")) as one:
+        monkeypatch.setattr(subprocess.Popen, "_execute_child", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            one.trace(SCHEMA, MINI)
+        assert one.pid is None
+    assert started[0].returncode == -signal.SIGKILL and not alive(started[0].pid)
+
+
+def test_an_interrupt_between_start_and_question_leaves_no_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[int] = []
+    begin = Engine._start
+
+    def interrupted(one: Engine) -> None:
+        started.append(begin(one).pid)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Engine, "_start", interrupted)
+    with Engine(program(tmp_path, "exec sleep 60")) as one:
+        with pytest.raises(KeyboardInterrupt):
+            one.trace(SCHEMA, MINI)
+        assert one.pid is None and not alive(started[0])
+
+
+# -- its silence -----------------------------------------------------------------------------------------------------
+
+LARGE = Source("large.yaml", "# " + "x" * 2**20)
+"""More than a pipe holds."""
+
+
+@pytest.mark.parametrize("given", [Source("mini.yaml", MINI), LARGE], ids=lambda one: one.name)
+def test_a_program_that_hangs_is_ended_after_a_limit_and_not_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Source
+) -> None:
+    monkeypatch.setattr(Engine, "ANSWER_LIMIT_S", 2.0)
+    begun = tmp_path / "begun"
+    with Engine(program(tmp_path, f"echo $$ >> {begun}", "echo stuck >&2", "exec sleep 60")) as one:
+        with pytest.raises(
+            TraceError, match=r"gave no answer for 2 s, so it was ended.*\n +stuck\n.*ask again"
+        ) as hung:
+            one.trace(SCHEMA, given)
+        assert not isinstance(hung.value, EngineDied) and one.pid is None
+    (pid,) = begun.read_text(encoding="utf-8").split()
+    assert not alive(int(pid))
+
+
 # -- nothing of it is left -------------------------------------------------------------------------------------------
 
 ASK = (
