@@ -11,12 +11,15 @@ their ``Fate`` and each is handed on at once; no more of them are held than one 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from labkit.errors import BadDocument
 from labkit.trace.codec import encode
+from labkit.trace.documents import MOST
 from labkit.trace.engine import Engine
 from labkit.trace.forecast import Complaint, Forecast, Written
 from labkit.trace.sources import Source, stored_versions
@@ -26,7 +29,7 @@ __all__ = ["Fate", "Preview", "Retirement", "preview"]
 
 BATCH = 200
 BATCH_BYTES = 8 * 2**20
-"""The program reads requests of up to 64 MiB."""
+"""Of a request's JSON. The program reads up to 64 MiB, the definitions among them."""
 
 EXAMPLES = 3
 _PLACE = re.compile(r"\[[^\]]*\]")
@@ -149,7 +152,7 @@ def preview(  # noqa: PLR0913  (a preview has these parts)
 
     They are read and written in *version*, by default the one that clients prefer. *unseen* says why they are not as
     stored but as the API gives them, "" where they are as stored. *each* gets every forecast, in order. Raises as
-    ``Engine.trace`` does, and BadDocument for a version that is not served.
+    ``Engine.trace`` does, and BadDocument for a version that is not served and an object that no request can hold.
     """
     definition = asked.define(new, old)
     takes, base = definition, old
@@ -182,13 +185,21 @@ def _batches(objects: Iterable[Source]) -> Iterator[list[Source]]:
     batch: list[Source] = []
     size = 0
     for one in objects:
-        if batch and (len(batch) == BATCH or size + len(one.text) > BATCH_BYTES):
+        more = _bytes(json.dumps(one.text, ensure_ascii=False))
+        if more > MOST and (length := _bytes(one.text)) > MOST:
+            evidence = f"{length:,} bytes, and the server reads {MOST:,}"
+            raise BadDocument(f"{one.name}: larger than any request may be", evidence=evidence)
+        if batch and (len(batch) == BATCH or size + more > BATCH_BYTES):
             yield batch
             batch, size = [], 0
         batch.append(one)
-        size += len(one.text)
+        size += more
     if batch:
         yield batch
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))  # the engine refuses what is no text
 
 
 class _Tally:

@@ -15,7 +15,7 @@ import pytest
 from labkit.errors import BadDocument, DefinitionRefused
 from labkit.trace import Engine, Source
 from labkit.trace.forecast import Forecast
-from labkit.trace.preview import BATCH, Preview, preview
+from labkit.trace.preview import BATCH, BATCH_BYTES, Preview, preview
 
 from . import preview_world as world
 from .texts import COMPLETE, TWO_VERSIONS
@@ -152,6 +152,12 @@ def test_a_text_that_is_no_object_of_the_definition_is_named(asked: Engine) -> N
         look(asked, new=NEW | {"spek": {}})
 
 
+def test_an_object_larger_than_the_server_reads_is_named_and_counted_in_bytes(asked: Engine) -> None:
+    large = world.thing("v1", "large", {"any": {"text": "é" * (2 * 2**20)}})
+    with pytest.raises(BadDocument, match=r"^object 1: larger than any request may be: 4,194,\d{3} bytes.* 3,145,728$"):
+        look(asked, *things("v1", fine={}), large)
+
+
 # -- many ------------------------------------------------------------------------------------------------------------
 
 
@@ -199,6 +205,23 @@ def test_no_more_objects_are_taken_than_a_batch_ahead(asked: Engine) -> None:
     preview(asked, Source("new", TWO_VERSIONS), objects(), each=each)
     assert (taken, told) == (3 * BATCH, 3 * BATCH)
     assert most <= BATCH + 1
+
+
+def test_a_request_is_as_large_as_its_json_not_as_its_texts(asked: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each character of the comment takes two bytes."""
+    sent: list[int] = []
+    answer = Engine.ask
+
+    def counted(one: Engine, request: dict[str, Any]) -> dict[str, Any]:
+        sent.append(len(json.dumps(request.get("objects", ()), ensure_ascii=False).encode()))
+        return answer(one, request)
+
+    monkeypatch.setattr(Engine, "ask", counted)
+    filling = "# " + '"\\é' * 2**17 + "\n"
+    objects = [Source(one.name, filling + one.text) for one in map(colis, range(40))]
+    seen = preview(asked, Source("new", TWO_VERSIONS), objects)
+    assert seen.total == 40
+    assert sum(sent) > 2 * BATCH_BYTES and max(sent) <= BATCH_BYTES + 2 * BATCH
 
 
 def test_memory_is_flat(asked: Engine) -> None:
