@@ -44,8 +44,8 @@ def trace(  # noqa: PLR0913  (the options of the command line)
     given = sources.read(obj)
     definition, lying = (sources.read(path) if path is not None else None for path in (crd, old))
     if from_cluster:
-        found, there = sources.live(attached(spelled), given, namespace="default")
-        definition, lying = definition or found.definition, lying or (None if stored else there)
+        definition, there = sources.live(attached(spelled), given, namespace="default", definition=definition)
+        lying = lying or (None if stored else there)
     assert definition is not None  # noqa: S101  (one of the two options gave it)
     traced = engine().trace(
         definition, given, old=lying, operation="read" if stored else None, read_version=read_version,

@@ -24,7 +24,7 @@ from labkit.cluster.base import Progress
 from labkit.cluster.kubectl import diagnose, environment, forget_discovery
 from labkit.course import manifests, notebook
 from labkit.course.begin import begin as begin_section
-from labkit.errors import ApiError, ManifestError
+from labkit.errors import ManifestError
 
 if TYPE_CHECKING:
     from labkit.cluster import ClusterInfo
@@ -318,10 +318,11 @@ class Lab:
         *crd* is its definition, by default the one on the cluster; *old* what lies in etcd, by default what lies there
         (*as_new*: nothing). *version* is the version it is read back in. Raises TraceError, ApiError, ToolMissing.
         """
-        from labkit.trace import engine
+        from labkit.trace import engine, sources
 
         given = self._source(obj, "the object")
-        definition, there = self._live(given, crd)
+        named = self._source(crd, "the definition") if crd is not None else None
+        definition, there = sources.live(self.cluster, given, namespace="ch54", definition=named)
         lying = self._source(old, "the old object") if old is not None else None if as_new else there
         return engine().trace(definition, given, old=lying, read_version=version, field_validation=validate)
 
@@ -339,19 +340,6 @@ class Lab:
         lying = sources.in_etcd(self.cluster, found, namespace, name)
         definition = self._source(crd, "the definition") if crd is not None else found.definition
         return engine().trace(definition, lying, operation="read", read_version=version)
-
-    def _live(self, given: Source, crd: Given | None) -> tuple[Source, Source | None]:
-        """The definition (*crd*, else the cluster's), and the object that lies on the cluster, if it does."""
-        from labkit.trace import sources
-
-        definition = self._source(crd, "the definition") if crd is not None else None
-        try:
-            found, there = sources.live(self.cluster, given, namespace="ch54")
-        except ApiError as error:
-            if definition is None or error.code != 404:
-                raise
-            return definition, None
-        return definition or found.definition, there
 
     def _source(self, given: Given, name: str) -> Source:
         from labkit.trace import Source, sources

@@ -179,6 +179,14 @@ def test_a_file_goes_before_what_the_cluster_has(live: str) -> None:
     assert "8 conversion from v1alpha1 to v1" in lines
 
 
+def test_a_type_that_only_the_file_has_is_created(live: str, tmp_path: Path) -> None:
+    crd = tmp_path / "crd.yaml"
+    crd.write_text((ROOT / SCHEMA).read_text(encoding="utf-8").replace("kind: Colis\n", "kind: Lettre\n"), "utf-8")
+    text = (ROOT / MINI).read_bytes().replace(b"Colis", b"Lettre")
+    out = run("--from-cluster", "--cluster", live, "--crd", str(crd), "-", stdin=text)[0]
+    assert squeezed(out)[0].endswith("sent as new: accepted")
+
+
 def test_a_type_the_cluster_does_not_have_is_told_with_those_it_has(live: str) -> None:
     text = (ROOT / MINI).read_bytes().replace(b"Colis", b"Lettre")
     err = run("--from-cluster", "--cluster", live, "-", code=1, stdin=text)[1]

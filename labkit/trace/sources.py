@@ -237,11 +237,21 @@ def in_etcd(cluster: Cluster, found: Type, namespace: str, name: str) -> Source:
     return Source(f"{key} in etcd", kvs[0].value.decode("utf-8", "replace"))
 
 
-def live(cluster: Cluster, source: Source, *, namespace: str) -> tuple[Type, Source | None]:
-    """What a cluster has of an object: its type, and the object as it lies there, None where there is none.
+def live(
+    cluster: Cluster, source: Source, *, namespace: str, definition: Source | None = None
+) -> tuple[Source, Source | None]:
+    """An object's definition (*definition*, else the cluster's), and the object as it lies there, None where none does.
 
-    *namespace* is where to look for an object that names none. Raises BadDocument, ApiError with code 404.
+    No object lies where the type is not defined: to a *definition* that no cluster has yet, it is a new one.
+    *namespace* is where to look for an object that names none. Raises BadDocument; ApiError with code 404 where neither
+    has the definition.
     """
     called = identify(source)
-    found = type_on(cluster, called.group, called.kind)
-    return found, stored_on(cluster, found, called.namespace or namespace, called.name) if called.name else None
+    try:
+        found = type_on(cluster, called.group, called.kind)
+    except ApiError as error:
+        if definition is None or error.code != 404:
+            raise
+        return definition, None
+    there = stored_on(cluster, found, called.namespace or namespace, called.name) if called.name else None
+    return definition or found.definition, there

@@ -99,10 +99,21 @@ def test_an_object_without_namespace_is_found_in_etcd_as_it_lies_there(lit: Embe
     given = Source(
         "mine", json.dumps({"apiVersion": "sources.example.com/v1", "kind": "Phare", "metadata": {"name": "armen"}})
     )
-    found, there = sources.live(lit, given, namespace="ch54")
+    _, there = sources.live(lit, given, namespace="ch54")
     assert there is not None and there.name == "/registry/sources.example.com/phares/armen in etcd"
     assert "portee" not in json.loads(there.text)
+    found = sources.type_on(lit, "sources.example.com", "Phare")
     assert sources.stored_on(lit, found, "", "nobody") is None
+
+
+def test_an_object_of_a_type_that_only_the_given_definition_has_is_a_new_one(lit: EmbeddedCluster) -> None:
+    text = json.dumps({"apiVersion": "sources.example.com/v1", "kind": "Balise", "metadata": {"name": "armen"}})
+    new = Source("new", "")
+    assert sources.live(lit, Source("mine", text), namespace="ch54", definition=new) == (new, None)
+    with pytest.raises(ApiError, match="no definition of Balise in "):
+        sources.live(lit, Source("mine", text), namespace="ch54")
+    lying = sources.live(lit, Source("mine", text.replace("Balise", "Phare")), namespace="ch54", definition=new)
+    assert lying[0] is new and lying[1] is not None
 
 
 def test_where_etcd_cannot_be_read_the_object_is_taken_as_the_api_gives_it(lit: EmbeddedCluster) -> None:
