@@ -61,6 +61,8 @@ def test_what_cannot_be_scored_is_said_before_anything_is_asked(lab: Lab, monkey
     monkeypatch.setattr(lab, "cluster", None)
     with pytest.raises(PredictionError, match="outcome 'perhaps' is not known"):
         lab.predict("crd/objects/mini.yaml", "perhaps")
+    with pytest.raises(PredictionError, match="is no path of a field"):
+        lab.predict("crd/objects/mini.yaml", "refused", field="spec..[")
     with pytest.raises(ManifestError, match="cannot be read"):
         lab.predict("crd/objects/none.yaml", "refused")
 

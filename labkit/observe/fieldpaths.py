@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
-__all__ = ["Nearness", "Steps", "compare", "parse", "steps_of"]
+__all__ = ["Nearness", "Steps", "compare", "is_path", "parse", "steps_of"]
 
 Steps: TypeAlias = tuple[str, ...]
 
@@ -20,9 +20,24 @@ Nearness: TypeAlias = Literal["same", "case", "tail", "above", "below", "far"]
 _STEP = re.compile(r"""\[\s*(?:'([^']*)'|"([^"]*)"|([^\]]*))\s*\]|([^.\[\]]+)""")
 
 
+_INDEX = r"""\.?\[\s*(?:'[^']+'|"[^"]+"|[^\[\]'"\s][^\[\]'"]*)\s*\]"""
+_PATH = re.compile(rf"\$?\.?|\$?(?:\.?[^.\[\]$][^.\[\]]*|{_INDEX})(?:\.[^.\[\]]+|{_INDEX})*[.:]?")
+"""The whole object; or names behind dots and keys in brackets, with perhaps what stood behind them in a message."""
+
+
+def is_path(text: str) -> bool:
+    """Whether *text* can be a path: no name is missing between two dots, nor a key or an end in a bracket."""
+    bare = _bare(text)
+    return bare.startswith("/") or _PATH.fullmatch(bare) is not None
+
+
+def _bare(text: str) -> str:
+    return text.strip().strip("`'\"").strip()
+
+
 def parse(text: str) -> Steps:
     """The steps of a path; () for the whole object ("", ".", "$")."""
-    bare = text.strip().strip("`'\"").strip()
+    bare = _bare(text)
     if bare.startswith("/"):
         return tuple(part.replace("~1", "/").replace("~0", "~") for part in bare[1:].split("/") if part)
     bare = bare.removeprefix("$").strip().rstrip(".:")

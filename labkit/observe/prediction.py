@@ -85,6 +85,10 @@ class Prediction:
                 evidence=" and ".join(sorted(said)),
                 next_act='name one; only "pruned" and "completed" can happen together',
             )
+        if field and not fieldpaths.is_path(field):
+            raise PredictionError(
+                f"field {field!r} is no path of a field", next_act='write it as the server does, "spec.ports[0].name"'
+            )
         return cls(tuple(one for one in GRAVEST_FIRST if one in said), (field or "").strip(), (rule or "").strip())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.observe.fieldpaths import compare, parse, steps_of
+from labkit.observe.fieldpaths import compare, is_path, parse, steps_of
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,27 @@ from labkit.observe.fieldpaths import compare, parse, steps_of
 )
 def test_a_path_becomes_its_steps(text: str, steps: tuple[str, ...]) -> None:
     assert parse(text) == steps
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", ".", "$", "/", "spec", " .spec.worker ", "`spec.worker`", "$.spec.worker", "spec.worker:", "/spec/a~1b/0",
+        "spec.ports[0].name", "spec.ports.[0]", "[0].name", "spec.selector[a.b]", "spec['worker'][\"max\"]",
+        "['x.y'][ 0 ]", "metadata.annotations[example.com/a]", "spec.rétrécit", "spec.$ref", "spec.x-kubernetes",
+    ],
+)  # fmt: skip
+def test_what_can_be_a_path_is_taken_for_one(text: str) -> None:
+    assert is_path(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["spec..[", "..", "...", "spec..worker", "spec.worker..", "[", "]", "spec[", "spec[0", "spec]0[", "spec.ports[]",
+     "spec[ ]", "spec['']", "spec[[0]]", "spec[0]name", "$$.", "spec.worker.[]."],
+)  # fmt: skip
+def test_what_cannot_be_a_path_is_told_apart(text: str) -> None:
+    assert not is_path(text)
 
 
 def test_indices_and_names_are_alike() -> None:

@@ -78,6 +78,13 @@ def test_what_nobody_could_score_is_an_error_that_says_what_can_be_said(said: An
     assert '"pruned"' in raised.value.next_act
 
 
+@pytest.mark.parametrize("field", ["spec..[", "spec..worker", "spec.ports[]"])
+def test_a_field_that_cannot_be_one_is_refused_and_not_scored(field: str) -> None:
+    with pytest.raises(PredictionError, match="is no path of a field") as raised:
+        Prediction.of("refused", field)
+    assert "spec.ports[0].name" in raised.value.next_act
+
+
 def test_two_outcomes_that_go_together_are_put_in_order() -> None:
     assert Prediction.of(["completed", "pruned"]) == Prediction(("pruned", "completed"))
 
