@@ -6,10 +6,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psutil
 
 from labkit.cluster import Api, process
+from labkit.cluster.api import ApiResponse
 from labkit.cluster.claim import DEFINITIONS
 from labkit.cluster.terminating import nudge
 from labkit.waiting import Seen, wait_for
@@ -47,6 +49,22 @@ def end(child: subprocess.Popen[str]) -> None:
 
 def eventually(what: str, true: Callable[[], bool], limit_s: float = 15) -> None:
     wait_for(what, lambda: Seen(true(), "not yet"), limit_s=limit_s)
+
+
+def put_over(
+    api: Api, path: str, change: Callable[[Any], Any], query: str = "", tries: int = 10
+) -> tuple[Any, ApiResponse]:
+    """The object at *path* and the answer to the PUT of what *change* makes of it, with a fresh one after a conflict.
+
+    A controller that writes the object's status between the two requests makes the first answer 409.
+    """
+    for left in reversed(range(tries)):
+        live = api.get(path)
+        assert live is not None, path
+        answer = api.raw("PUT", f"{path}{query}", change(live))
+        if answer.code != 409 or not left:
+            break
+    return live, answer
 
 
 def remove_definitions(api: Api, *names: str, limit_s: float = 600) -> None:
