@@ -19,7 +19,7 @@ from labkit.waiting import Seen, wait_for
 
 __all__ = ["Group", "GroupVersion", "ServedType", "Subresource", "look"]
 
-FOLLOWS_LIMIT_S = 5.0
+FOLLOWS_LIMIT_S = 30.0
 
 
 @dataclass(frozen=True)
