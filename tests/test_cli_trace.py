@@ -145,6 +145,7 @@ def live(cluster: EmbeddedCluster) -> Iterator[str]:
         return found
 
     principal = load("crd/objects/principal.yaml")
+    cluster.reset()  # another test may have left the type in a later form
     with Api(cluster) as api:
         api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ch54"}})
         api.apply(load(COMPLETE))
