@@ -85,7 +85,8 @@ def test_progress_tells_the_conditions_and_how_many_objects_are_done(due: Stage)
     api = _Unending(due.cluster)
     with pytest.raises(WaitTimeout, match="Running True"):
         _watched(due, api).ended(_watched(due, api).definition(), lines.append, limit_s=0.05, etcd=True)
-    assert lines == ["Running True (MigrationRunning); 1 of 2 objects stored in v1"]
+    told = [f"Running True (MigrationRunning); {done} of 2 objects stored in v1" for done in (1, 2)]
+    assert lines in (told, told[:1], told[1:])  # the server may move the other one at any moment
 
 
 def test_a_migration_that_does_not_end_says_what_releases_it(due: Stage) -> None:
