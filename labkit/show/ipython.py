@@ -16,7 +16,9 @@ from labkit.show import plots, render_html, render_text, views
 from labkit.show.document import Document
 from labkit.trace.values import Trace
 
-__all__ = ["register"]
+__all__ = ["WIDGET_VIEW", "register", "widget_view"]
+
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 def register(ipython: Any, also: Mapping[type, Callable[[Any], Document]] | None = None) -> None:
@@ -54,10 +56,15 @@ def _html(view: Callable[[Any], Document]) -> Callable[[object], str]:
     return lambda value: render_html.render(view(value))
 
 
+def widget_view(widget: Any) -> dict[str, Any]:
+    """A widget's own part of an output; the text and the HTML come with it from the other views."""
+    return {WIDGET_VIEW: widget._repr_mimebundle_()[WIDGET_VIEW]}
+
+
 def _trace_widget(value: Trace) -> dict[str, Any]:
     from labkit.show import trace_widget
 
-    return trace_widget.mimebundle(value)
+    return widget_view(trace_widget.widget(value))
 
 
 def _tables_and_plots(value: Cost) -> None:
@@ -72,7 +79,7 @@ def _tables_and_plots(value: Cost) -> None:
 def _question_widget(value: Question) -> dict[str, Any]:
     from labkit.show import prediction_widget
 
-    return prediction_widget.mimebundle(value)
+    return widget_view(prediction_widget.widget(value))
 
 
 def _png(figure: Any) -> bytes:

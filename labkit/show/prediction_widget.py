@@ -8,8 +8,6 @@ Nothing is asked of the server before the button is pressed.
 
 from __future__ import annotations
 
-from typing import Any
-
 import ipywidgets as widgets
 
 from labkit.errors import LabkitError
@@ -19,16 +17,9 @@ from labkit.show import prediction as view
 from labkit.show import render_html
 from labkit.show.document import Document, Note
 
-__all__ = ["VIEW", "mimebundle", "widget"]
-
-VIEW = "application/vnd.jupyter.widget-view+json"
+__all__ = ["widget"]
 
 _WIDE = {"description_width": "5em"}
-
-
-def mimebundle(value: Question) -> dict[str, Any]:
-    """The widget's own part of an output; the text and the HTML come with it from the other views."""
-    return {VIEW: widget(value)._repr_mimebundle_()[VIEW]}
 
 
 def widget(value: Question) -> widgets.VBox:

@@ -9,22 +9,13 @@ text; where one has got to is said aloud by screen readers. A page is the HTML o
 
 from __future__ import annotations
 
-from typing import Any
-
 import ipywidgets as widgets
 
 from labkit.show import render_html, trace
 from labkit.show.document import Document
 from labkit.trace.values import Trace
 
-__all__ = ["VIEW", "mimebundle", "widget"]
-
-VIEW = "application/vnd.jupyter.widget-view+json"
-
-
-def mimebundle(value: Trace) -> dict[str, Any]:
-    """The widget's own part of an output; the text and the HTML come with it from the other views."""
-    return {VIEW: widget(value)._repr_mimebundle_()[VIEW]}
+__all__ = ["widget"]
 
 
 def widget(value: Trace) -> widgets.VBox:

@@ -11,7 +11,7 @@ from labkit.observe.fieldpaths import Nearness
 from labkit.observe.prediction import Finding, Prediction, Question, Score
 from labkit.observe.reasons import Station
 from labkit.observe.verdict import Choices, Outcome
-from labkit.show import prediction, prediction_widget, views
+from labkit.show import ipython, prediction, prediction_widget, views
 
 from .samples_prediction import EVIL, QUESTION, RULE, SCORE, VERDICT
 from .test_render_html import read
@@ -149,6 +149,6 @@ def test_nothing_in_the_form_is_taken_for_html() -> None:
 
 
 def test_the_form_adds_a_widget_to_its_text_and_its_html() -> None:
-    bundle: dict[str, Any] = prediction_widget.mimebundle(QUESTION)
-    assert list(bundle) == [prediction_widget.VIEW]
-    assert bundle[prediction_widget.VIEW]["model_id"]
+    bundle: dict[str, Any] = ipython.widget_view(prediction_widget.widget(QUESTION))
+    assert list(bundle) == [ipython.WIDGET_VIEW]
+    assert bundle[ipython.WIDGET_VIEW]["model_id"]

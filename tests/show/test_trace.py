@@ -10,7 +10,7 @@ import ipywidgets as widgets
 import pytest
 
 from labkit.cluster.kubectl import LAST_APPLIED
-from labkit.show import render_text, trace, trace_widget, views
+from labkit.show import ipython, render_text, trace, trace_widget, views
 from labkit.show.document import Code, Document, Fold, Part
 from labkit.trace.values import Trace
 
@@ -195,7 +195,7 @@ def test_the_widget_shows_the_whole_object_at_a_stage_and_escapes_it() -> None:
 
 
 def test_a_mimebundle_of_the_widget_leaves_text_and_html_to_the_views() -> None:
-    assert set(trace_widget.mimebundle(samples.TRACE)) == {trace_widget.VIEW}
+    assert set(ipython.widget_view(trace_widget.widget(samples.TRACE))) == {ipython.WIDGET_VIEW}
 
 
 # -- code and folds, which other views may use too -------------------------------------------------------------------
