@@ -189,18 +189,14 @@ class _Asked:
         query = f"dryRun=All&fieldValidation={validation}&fieldManager=labkit"
         if self._there is None:
             return self._api.settled("POST", f"{self._place}?{query}", self._sent)
-        return self._api.settled(
-            "PATCH", f"{self._path}?{query}", self._patch(self._there), "application/merge-patch+json"
-        )
-
-    def _patch(self, there: dict[str, Any]) -> dict[str, Any]:
-        return apply_patch(there, self._sent)
+        patch = apply_patch(self._there, self._sent)
+        return self._api.settled("PATCH", f"{self._path}?{query}", patch, "application/merge-patch+json")
 
     def _changes(self, answer: ApiResponse) -> tuple[Change, ...]:
         """With "ignore" the server says nothing of unknown fields; it is asked again to name them."""
         asked_again = self._checking == "ignore"
         warnings = self._send("Warn").warnings if asked_again else answer.warnings
-        sent = self._sent if self._there is None else _merged(self._there, self._patch(self._there))
+        sent = self._sent if self._there is None else _merged(self._there, apply_patch(self._there, self._sent))
         found = changes_between(sent, answer.json, warnings)
         in_metadata = (
             fieldpaths.parse(warning.partition('"')[2].rstrip('"'))

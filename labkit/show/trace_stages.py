@@ -63,7 +63,7 @@ def stations(value: Trace) -> tuple[Station, ...]:
     found = []
     for number, (stage, before, after) in enumerate(value.steps, start=1):
         summary, rows = told(stage)
-        rows = tuple(_with_value(row, before, after) for row in rows)
+        rows = _with_values(rows, before, after)
         mark: Mark = "bad" if any(row.mark == "bad" for row in rows) else ""
         found.append(Station(number, stage, summary, rows, ABSENT if before is None else before, after, mark))
     if value.verdict == "refused" and found and not any(one.mark for one in found):
@@ -183,9 +183,15 @@ def _count(rows: list[Row] | tuple[Row, ...], none: str, some: str) -> str:
     return some.format(f"{len(rows)} field{'s' if len(rows) > 1 else ''}") if rows else none
 
 
-def _with_value(row: Row, before: Json, after: Json) -> Row:
-    """A row of something taken away, with the value it had."""
-    if row.mark != "removed" or row.detail:
-        return row
-    gone = (one.before for one in differences(before, after) if dotted(one.path) == row.field)
-    return replace(row, detail=compact(next(gone, ABSENT)))
+def _with_values(rows: tuple[Row, ...], before: Json, after: Json) -> tuple[Row, ...]:
+    """The rows; those of something taken away with the value it had."""
+    if not any(_wants_value(row) for row in rows):
+        return rows
+    had: dict[str, Json | Absent] = {}
+    for one in differences(before, after):
+        had.setdefault(dotted(one.path), one.before)
+    return tuple(replace(row, detail=compact(had.get(row.field, ABSENT))) if _wants_value(row) else row for row in rows)
+
+
+def _wants_value(row: Row) -> bool:
+    return row.mark == "removed" and not row.detail
