@@ -10,6 +10,7 @@ import pytest
 
 from labkit import waiting
 from labkit.cluster import Api
+from labkit.cluster.claim import DEFINITIONS
 from labkit.cluster.embedded import EmbeddedCluster
 from labkit.resources import (
     APIObject,
@@ -31,8 +32,6 @@ from labkit.resources.patterns import PatternError, compile_pattern
 from tests.resources.colis import GROUP, kind_class
 from tests.resources.test_emission import GOLDENS, MISTAKES
 from tests.resources.test_patterns import MATCHES, REFUSED
-
-DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 @pytest.fixture(scope="module")

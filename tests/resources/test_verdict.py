@@ -22,6 +22,7 @@ from hypothesis.strategies import SearchStrategy
 from labkit import waiting
 from labkit.cluster import Api
 from labkit.cluster.api import ApiResponse
+from labkit.cluster.claim import DEFINITIONS
 from labkit.cluster.embedded import EmbeddedCluster
 from labkit.resources import (
     APIObject,
@@ -44,7 +45,6 @@ from labkit.resources import (
 from labkit.resources.unions import JSON
 from tests.resources.colis import GROUP, KEPT, NO_WAY_BACK, ORDERED, STATUS, kind_class, spec_class
 
-DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 EXAMPLES = 1000
 DELETED = object()
 

@@ -8,11 +8,11 @@ import re
 from typing import Any
 
 from labkit.cluster import Api
+from labkit.cluster.claim import DEFINITIONS
 from labkit.trace import Source
 from labkit.trace.celcost import Bound
 
 Json = Any
-DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 GROUP = "celcost.example.com"
 
 
@@ -28,12 +28,17 @@ def definition(*specs: Json, plural: str = "things", status: bool = False) -> di
         }
         for number, spec in enumerate(specs, 1)
     ]
+    return things(GROUP, plural, versions)
+
+
+def things(group: str, plural: str, versions: list[Json]) -> dict[str, Json]:
+    """A definition of Things in a namespace, in these versions."""
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.{GROUP}"},
+        "metadata": {"name": f"{plural}.{group}"},
         "spec": {
-            "group": GROUP,
+            "group": group,
             "scope": "Namespaced",
             "names": {"kind": "Thing", "plural": plural},
             "versions": versions,

@@ -11,6 +11,8 @@ from typing import Any
 
 import yaml
 
+from tests.trace.definitions import things
+
 Json = Any
 GROUP = "preview.example.com"
 
@@ -133,17 +135,7 @@ def definition(plural: str, storage: str, *versions: Json) -> Json:
     versions = copy.deepcopy(versions)
     for version in versions:
         version["storage"] = version["name"] == storage
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.{GROUP}"},
-        "spec": {
-            "group": GROUP,
-            "scope": "Namespaced",
-            "names": {"kind": "Thing", "plural": plural},
-            "versions": list(versions),
-        },
-    }
+    return things(GROUP, plural, list(versions))
 
 
 def old(plural: str, storage: str) -> Json:

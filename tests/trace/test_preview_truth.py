@@ -12,6 +12,7 @@ import pytest
 
 from labkit.cluster import Api, Etcd
 from labkit.cluster.api import ApiResponse
+from labkit.cluster.claim import DEFINITIONS
 from labkit.cluster.embedded import EmbeddedCluster
 from labkit.show import views
 from labkit.trace import Source, collection, engine, sources
@@ -22,7 +23,6 @@ from tests.cluster.helpers import put_over, remove_definitions
 
 from . import preview_world as world
 
-DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 NOT_SENT = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields")
 Json = Any

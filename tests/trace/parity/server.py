@@ -17,12 +17,12 @@ from dataclasses import dataclass, field, replace
 from labkit import waiting
 from labkit.cluster import Api
 from labkit.cluster.api import ApiResponse
+from labkit.cluster.claim import DEFINITIONS
 from labkit.cluster.embedded import EmbeddedCluster
 from tests.cluster.helpers import put_over, remove_definitions
 
 from .cases import Case, Json, Type, storage
 
-DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 JSON_TEXT = " application/json"
 """With a space before it, which HTTP takes away, the official client sends a text as it is."""
 YOUNG_S = 2.1
