@@ -17,9 +17,12 @@ from labkit.errors import CourseError
 from labkit.exercises.model import Exercise
 from labkit.exercises.texts import translate
 
-__all__ = ["NAME", "cells_of", "text", "write"]
+__all__ = ["ASSIGNMENT", "NAME", "cells_of", "text", "write"]
 
 NAME = "10-exercises.ipynb"
+ASSIGNMENT = "ch54"
+"""Its name in nbgrader's folders and grade books."""
+
 _SCHEMA = 3
 _HEAD = """# Exercises
 

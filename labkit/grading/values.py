@@ -89,8 +89,8 @@ class CellRun:
 class ExerciseResult:
     """One exercise: the points, which come from *report* alone, and how its notebook ran.
 
-    *report* is None only where nothing was judged: the answer is empty. *notebook* is the notebook as it was run, in
-    nbformat's JSON form; None where nothing was run.
+    *report* is None only where nothing was judged: the answer is empty. *answer* is the text that was judged, None where
+    there is none. *notebook* is the notebook as it was run, in nbformat's JSON form; None where nothing was run.
     """
 
     exercise_id: str
@@ -102,6 +102,7 @@ class ExerciseResult:
     cells: tuple[CellRun, ...] = ()
     notebook: Mapping[str, Any] | None = None
     notes: tuple[Note, ...] = ()
+    answer: str | None = None
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,7 @@ class Result:
                 "cells": [asdict(cell) for cell in one.cells],
                 "notebook": one.notebook,
                 "notes": [asdict(note) for note in one.notes],
+                "answer": one.answer,
             }
             for one in self.exercises
         ]

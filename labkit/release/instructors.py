@@ -13,11 +13,10 @@ from pathlib import Path
 from labkit.course.handout import student_files
 from labkit.exercises import notebook as exercises_notebook
 from labkit.exercises.model import load_all
+from labkit.exercises.notebook import ASSIGNMENT
 from labkit.release.building import Edition, build
 
 __all__ = ["ASSIGNMENT", "release_instructors"]
-
-ASSIGNMENT = "ch54"
 
 _CONFIG = f'''"""For nbgrader, run in this folder: nbgrader generate_assignment {ASSIGNMENT}"""
 
