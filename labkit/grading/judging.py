@@ -1,0 +1,81 @@
+"""An answer judged from its text, in a cluster that is clean whatever was judged in it before.
+
+Marks come from here alone. Whoever grades judges hundreds of answers, each of which may leave anything behind: a role
+for everybody, a webhook, a namespace that will not go, a control plane that is dead. So a judge holds a control plane
+of its own, which no student's program ever had the rights to change, for as long as it lives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Self
+
+from labkit.cluster import Owner, places
+from labkit.cluster.base import Progress, silent
+from labkit.cluster.embedded import EmbeddedCluster
+from labkit.errors import ClusterGone
+from labkit.exercises.checks import check
+from labkit.exercises.model import Exercise
+from labkit.exercises.report import Report
+from labkit.exercises.sandbox import Runner, run_script
+from labkit.grading.errors import GradingError
+
+__all__ = ["CannotJudge", "Judge"]
+
+
+class CannotJudge(GradingError):
+    """An answer that could not be judged: the control plane died of it, twice. It has no mark, which is not 0."""
+
+
+class Judge:
+    """Judges answers one after the other; a context manager, whose cluster starts with the first answer.
+
+    *exercises* are those it will be asked for. *runner* runs a script's text.
+    """
+
+    def __init__(self, exercises: Sequence[Exercise], runner: Runner = run_script) -> None:
+        self._exercises = tuple(exercises)
+        self._runner = runner
+        self._stack = ExitStack()
+        self._cluster: EmbeddedCluster | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+        self._cluster = None
+
+    def judge(self, exercise: Exercise, text: str, progress: Progress = silent) -> Report:
+        """The report on *text*, hidden probes too: the same for the same text, whatever was judged before.
+
+        Raises CannotJudge when the control plane dies of it twice, ExerciseError for a probe that cannot be played,
+        ClusterStartError.
+        """
+        try:
+            return self._judged(exercise, text, progress)
+        except ClusterGone:
+            self._stack.close()
+            self._cluster = None
+        try:
+            return self._judged(exercise, text, progress)
+        except ClusterGone as again:
+            self._stack.close()
+            self._cluster = None
+            raise CannotJudge(
+                f'the answer to "{exercise.id}" could not be judged: the control plane died of it twice',
+                evidence=again.evidence,
+                next_act="look at the answer, and give the points by hand (--adjust)",
+            ) from again
+
+    def _judged(self, exercise: Exercise, text: str, progress: Progress) -> Report:
+        return check(exercise, text, self._running(progress), hidden=True, progress=progress, runner=self._runner)
+
+    def _running(self, progress: Progress) -> EmbeddedCluster:
+        if self._cluster is None:
+            cluster = EmbeddedCluster(places.held(), owner=Owner.HELD)
+            self._stack.callback(cluster.stop)
+            cluster.start(progress)
+            self._cluster = cluster
+        return self._cluster
