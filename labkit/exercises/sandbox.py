@@ -3,42 +3,59 @@
 It may loop, print for ever, start other programs or read what is not meant for it. So it runs in a process group that
 is ended as a whole, in an empty folder, with an environment made from nothing and, where it may ask the cluster, a
 kubeconfig that only reads. Its output goes to files whose size is limited, so that nothing of it piles up here. A
-grader puts stronger walls around this process; the interface stays the same.
+grader puts stronger walls around this process (``run_begun``); the interface stays the same.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import subprocess
 import sys
 import tempfile
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Any, Protocol
 
 import labkit
 from labkit.cluster import system, tools
 from labkit.cluster.kubectl import clean_environment
 
-__all__ = ["Run", "Runner", "run_script"]
+__all__ = ["Beginning", "Run", "Runner", "end_group", "limited", "run_begun", "run_script"]
 
 LIMIT_S = 20.0
-_OUTPUT_BYTES = 8 * 1024 * 1024
+OUTPUT_BYTES = 8 * 1024 * 1024
 _SHOWN = 200_000
 
 _LIMITED = """
-import runpy, sys
+import json, os, runpy, sys
+told = json.loads(sys.argv[1])
+copies = []
+for source, target in told["copies"]:
+    with open(source, "rb") as file:
+        copies.append((target, file.read()))
 try:
     import resource
-    resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CPU, ({seconds}, {seconds}))
+    for name, value in told["limits"].items():
+        resource.setrlimit(getattr(resource, name), (value, value))
 except ImportError:
     pass
-sys.argv = sys.argv[1:]
-runpy.run_path(sys.argv[0], run_name="__main__")
+if told["uid"] is not None:
+    os.setgroups([])
+    os.setgid(told["uid"])
+    os.setuid(told["uid"])
+for target, content in copies:
+    with open(target, "wb") as file:
+        file.write(content)
+sys.argv = sys.argv[2:]
+if sys.argv[0] == "-m":
+    del sys.argv[0]
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+else:
+    runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
 
@@ -63,34 +80,73 @@ class Runner(Protocol):
     def __call__(self, script: str, argv: tuple[str, ...], kubeconfig: Path | None) -> Run: ...
 
 
+@dataclass(frozen=True)
+class Beginning:
+    """How a program is started: the arguments of ``subprocess.Popen`` that differ from one wall to another."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: Path
+
+
+def limited(
+    program: Sequence[str],
+    limits: Mapping[str, int],
+    *,
+    uid: int | None = None,
+    copies: Sequence[tuple[str, str]] = (),
+) -> tuple[str, ...]:
+    """The argv of this Python that runs *program*: a script's path, or "-m" and a module, and arguments.
+
+    *limits* are by the names of ``resource``. With *uid* (only root can) it gives up all its rights for that one's
+    before anything of *program* is read. *copies* are files read before that, and written under another name after.
+    """
+    told = json.dumps({"limits": dict(limits), "uid": uid, "copies": [list(one) for one in copies]})
+    return (sys.executable, "-P", "-s", "-B", "-c", _LIMITED, told, *program)
+
+
 def run_script(script: str, argv: tuple[str, ...] = (), kubeconfig: Path | None = None) -> Run:
     """Run it with this Python. Never raises for what the script does."""
+
+    def begun(folder: Path, path: Path) -> Beginning:
+        limits = {"RLIMIT_FSIZE": OUTPUT_BYTES, "RLIMIT_CORE": 0, "RLIMIT_CPU": int(LIMIT_S) + 1}
+        return Beginning(limited((str(path), *argv), limits), _environment(folder, kubeconfig), folder)
+
+    return run_begun(script, begun, limit_s=LIMIT_S)
+
+
+def run_begun(
+    script: str,
+    begin: Callable[[Path, Path], Beginning],
+    *,
+    limit_s: float,
+    watch: Callable[[subprocess.Popen[bytes]], AbstractContextManager[list[str]]] = lambda _: nullcontext([]),
+    end: Callable[[subprocess.Popen[bytes]], None] | None = None,
+) -> Run:
+    """Run *script* as *begin* says, which is given a fresh folder and the script's file in it.
+
+    *watch* is entered with the process, and says, in lines, why it ended it, if it did. *end* ends what is left of it.
+    """
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="labkit-answer-")))
         out, err = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(2))
         path = folder / "answer.py"
         path.write_text(script, encoding="utf-8")
-        launcher = _LIMITED.format(size=_OUTPUT_BYTES, seconds=int(LIMIT_S) + 1)
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-s", "-B", "-c", launcher, str(path), *argv],
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            cwd=folder,
-            env=_environment(folder, kubeconfig),
-            **system.aside(),
-        )
+        how = begin(folder, path)
+        others: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err, **system.aside()}
+        process = subprocess.Popen(how.argv, cwd=how.cwd, env=how.env, **others)
         status: int | None
-        try:
-            status = process.wait(LIMIT_S)
-        except subprocess.TimeoutExpired:
-            status = None
-        finally:
-            _end(process)
-        return Run(status, _head(out), _head(err))
+        with watch(process) as why:
+            try:
+                status = process.wait(limit_s)
+            except subprocess.TimeoutExpired:
+                status = None
+            finally:
+                (end or end_group)(process)
+        return Run(status, _head(out), "\n".join([_head(err), *why]) if why else _head(err))
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def end_group(process: subprocess.Popen[bytes]) -> None:
     """End the group, also what the script has started and left behind."""
     if sys.platform == "win32":
         process.kill()
