@@ -89,8 +89,8 @@ class CellRun:
 class ExerciseResult:
     """One exercise: the points, which come from *report* alone, and how its notebook ran.
 
-    *report* is None only where nothing was judged: the answer is empty. *answer* is the text that was judged, None where
-    there is none. *notebook* is the notebook as it was run, in nbformat's JSON form; None where nothing was run.
+    *report* is None only where nothing was judged: the answer is empty. *answer* is the text that was judged, None
+    where there is none. *notebook* is the notebook as it was run, in nbformat's JSON form; None where nothing was run.
     """
 
     exercise_id: str

@@ -10,7 +10,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["Cell", "Code", "Document", "Facts", "Fold", "Line", "Mark", "Note", "Part", "Table"]
+__all__ = [
+    "Cell",
+    "Code",
+    "Document",
+    "Facts",
+    "Figure",
+    "Fold",
+    "Line",
+    "Mark",
+    "Markdown",
+    "Note",
+    "Part",
+    "Section",
+    "Table",
+]
 
 Mark: TypeAlias = Literal["", "good", "bad", "added", "removed", "changed", "quiet"]
 """Colours a cell. What a mark means is always said in words as well, in the cell's text or in its *word*."""
@@ -18,19 +32,24 @@ Mark: TypeAlias = Literal["", "good", "bad", "added", "removed", "changed", "qui
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: its text, a mark, and a *word* printed after the text ("defaulted"); *code* means fixed-width."""
+    """One cell: its text, a mark, and a *word* printed after the text ("defaulted"); *code* means fixed-width.
+
+    *link* is the path of a file, relative to the page, that the text leads to; text has no links.
+    """
 
     text: str
     mark: Mark = ""
     word: str = ""
     code: bool = False
+    link: str = ""
 
 
 @dataclass(frozen=True)
 class Table:
     """Rows under columns; *caption* is printed above. A table without rows prints *empty* instead.
 
-    With *numbers* every column but the first ends at the right.
+    With *numbers* every column but the first ends at the right. With *named* the first cell of a row is its name, and
+    is read aloud with the others.
     """
 
     columns: tuple[str, ...]
@@ -38,6 +57,7 @@ class Table:
     caption: str = ""
     empty: str = "none"
     numbers: bool = False
+    named: bool = False
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -69,10 +89,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Code:
-    """Lines of fixed width, kept as they are; *caption* is printed above."""
+    """Lines of fixed width, kept as they are; *caption* is printed above. Without *signs* they can be copied."""
 
     lines: tuple[Line, ...]
     caption: str = ""
+    signs: bool = True
 
 
 @dataclass(frozen=True)
@@ -85,7 +106,30 @@ class Fold:
     opened: bool = False
 
 
-Part: TypeAlias = "Table | Facts | Note | Code | Fold"
+@dataclass(frozen=True)
+class Section:
+    """Parts under a heading, one level below what it stands in: what a long page is walked through by."""
+
+    title: str
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Markdown:
+    """Prose of an author's, in Markdown. Tags in it are text, and pictures are not loaded."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing as SVG, and what it shows in words, which is all that text has of it."""
+
+    svg: str
+    words: str
+
+
+Part: TypeAlias = "Table | Facts | Note | Code | Fold | Section | Markdown | Figure"
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from labkit.show.units import significant
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["cost", "formula", "save"]
+__all__ = ["BLUE", "GREY", "ORANGE", "cost", "formula", "quiet", "save"]
 
 GREY = "#808080"
 """Contrast of about 4 to 1 on white as well as on JupyterLab's dark background."""
@@ -108,7 +108,7 @@ def _draw(axes: Any, value: Cost, panel: Panel) -> None:
     axes.set_xlabel(f"{value.plan.varied} (N)", color=GREY)
     if axes.get_ylim()[0] > 0:
         axes.set_ylim(bottom=0)
-    _quiet(axes)
+    quiet(axes)
     above = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2, "alignment": "left"}
     legend = axes.legend(title=panel.title, frameon=False, labelcolor=GREY, fontsize="small", **above)
     legend.get_title().set_color(GREY)
@@ -129,7 +129,8 @@ def save(value: Cost, folder: Path) -> Path:
     return file
 
 
-def _quiet(axes: Any) -> None:
+def quiet(axes: Any) -> None:
+    """Grey ticks and two thin lines, on whatever lies behind."""
     axes.patch.set_alpha(0)
     axes.tick_params(colors=GREY)
     for side in ("top", "right"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 
-from labkit.show.document import Cell, Code, Document, Facts, Fold, Mark, Part, Table
+from labkit.show.document import Cell, Code, Document, Facts, Figure, Fold, Mark, Part, Section, Table
 from labkit.show.plain import plain
 
 __all__ = ["SIGNS", "render"]
@@ -32,13 +32,15 @@ def _part(part: Part) -> str:
     if isinstance(part, Facts):
         return _grid([[f"{name}:", _text(value)] for name, value in part.pairs])
     if isinstance(part, Code):
-        return "\n".join(
-            ([part.caption] if part.caption else []) + [f"{SIGNS[line.mark]} {line.text}" for line in part.lines]
-        )
+        signs = [f"{SIGNS[line.mark]} " if part.signs else "" for line in part.lines]
+        lines = [f"{sign}{line.text}" for sign, line in zip(signs, part.lines, strict=True)]
+        return "\n".join(([part.caption] if part.caption else []) + lines)
     if isinstance(part, Fold):
         inside = "\n".join(_part(one) for one in part.parts)
         return "\n".join([part.summary, *(f"  {line}".rstrip() for line in inside.split("\n"))])
-    return part.text
+    if isinstance(part, Section):
+        return "\n".join(["", part.title, *(_part(one) for one in part.parts)])
+    return part.words if isinstance(part, Figure) else part.text
 
 
 def _table(part: Table) -> str:

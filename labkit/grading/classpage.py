@@ -1,0 +1,238 @@
+"""The class on one page, for the instructor: marks, exercises, what went wrong most often, who is missing, what held.
+
+After grading a class the questions are: whom must I look at, was an exercise too hard, and which mistake do I speak
+about next week? So what needs a person comes first, then the numbers with their figures, then what went wrong, counted
+once a submission. It is the instructor's page: it has what hidden probes found, and says so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from labkit.exercises.model import Exercise
+from labkit.exercises.notebook import ASSIGNMENT
+from labkit.grading.gradebook import Entry, Gradebook
+from labkit.languages import translate
+from labkit.show import bars
+from labkit.show.document import Cell, Document, Figure, Note, Part, Section, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Wrong", "document", "frequent"]
+
+BINS = 10
+MOST_FREQUENT = 5
+LONGEST = 400
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """The same thing found wrong in *count* submissions."""
+
+    task: str
+    probe: str
+    got: str
+    hidden: bool
+    count: int
+
+
+def document(book: Gradebook, *, page: str = "feedback.html") -> Document:
+    """The page, in the language that is spoken; names lead to *page*, the file in each student's folder."""
+    parts: list[Part] = [_problems(book)]
+    if book.submitted:
+        parts += [_marks(book), _exercises(book), _frequent(book)]
+    parts.append(_students(book, page))
+    if book.submitted:
+        parts += [_time(book), _walls(book)]
+    said = translate("The class of {assignment}: {n}", assignment=ASSIGNMENT, n=len(book.entries))
+    return Document(said, tuple(parts))
+
+
+def frequent(book: Gradebook, exercise: Exercise) -> tuple[Wrong, ...]:
+    """What was found wrong in an exercise, the most frequent first, then in the order of tasks and words.
+
+    The same task, probe and answer of the server are the same mistake; one submission counts once for it.
+    """
+    counted: Counter[tuple[str, str, str, bool]] = Counter()
+    for entry in book.submitted:
+        found = ((task.task, one.probe, one.got, one.hidden) for task in entry.tasks(exercise) for one in task.findings)
+        counted.update(set(found))
+    order = [task.id for task in exercise.tasks]
+    ranked = sorted(counted.items(), key=lambda one: (-one[1], order.index(one[0][0]), one[0][1:]))
+    return tuple(Wrong(*key, count) for key, count in ranked)
+
+
+# -- the sections ---------------------------------------------------------------------------------------------------
+
+
+def _problems(book: Gradebook) -> Section:
+    rows = tuple((Cell(one.code), Cell(_short(one.text))) for one in book.problems)
+    nothing = Note(translate("Nothing: every submission was read, and belongs to somebody."))
+    table = Table((translate("what"), translate("where")), rows, named=True)
+    return Section(translate("For you to look at"), (table if rows else nothing,))
+
+
+def _marks(book: Gradebook) -> Section:
+    import pandas as pd
+
+    most = max(1, sum(one.points for one in book.exercises))
+    marks = pd.Series([float(one.score) for one in book.submitted])
+    told = {"median": f"{marks.median():g}", "mean": f"{marks.mean():.1f}", "most": most}
+    said = translate(
+        "Half of those who handed something in have {median} points or more; the mean is {mean} of {most}.", **told
+    )
+    shown = _distribution(
+        marks,
+        float(most),
+        (translate("points"), translate("students")),
+        translate("Bars: how many students have how many points. The numbers are in the table."),
+    )
+    return Section(translate("Marks"), (Note(said), *shown))
+
+
+def _distribution(values: pd.Series[float], most: float, names: tuple[str, str], words: str) -> tuple[Part, ...]:
+    """How many of *values* lie in each tenth of 0 to *most*: a figure and its table. What is above counts as *most*."""
+    import pandas as pd
+
+    edges = [most * step / BINS for step in range(BINS + 1)]
+    labels = [f"{low:.3g} – {high:.3g}" for low, high in pairwise(edges)]
+    placed = pd.cut(values.clip(0, most), edges, labels=False, include_lowest=True)
+    counted = Counter(int(place) for place in placed)
+    counts = [counted[place] for place in range(BINS)]
+    rows = tuple((Cell(label), Cell(str(count))) for label, count in zip(labels, counts, strict=True))
+    figure = Figure(bars.upright(labels, counts, below=names[0], beside=names[1]), words)
+    return figure, Table(names, rows, numbers=True, named=True)
+
+
+def _exercises(book: Gradebook) -> Section:
+    import pandas as pd
+
+    found = pd.DataFrame(_records(book, whole=True)).groupby("exercise", sort=False)
+    sums, means = found[["answered", "passed"]].sum(), found["points"].mean()
+    share = 100 / len(book.submitted)
+    rows = tuple(
+        (
+            Cell(one.title),
+            *_passed(int(sums["answered"][one.id]), share),
+            *_passed(int(sums["passed"][one.id]), share),
+            Cell(_of(round(float(means[one.id]), 1), one.points)),
+        )
+        for one in book.exercises
+    )
+    columns = (translate("exercise"), translate("answered"), "%", translate("passed"), "%", translate("mean points"))
+    series = {
+        translate("answered"): [float(count) * share for count in sums["answered"]],
+        translate("passed"): [float(count) * share for count in sums["passed"]],
+    }
+    drawn = bars.across([one.title for one in book.exercises], series, below=translate("% of what was handed in"))
+    words = translate(
+        "Bars: for each exercise, how many of those who handed something in answered it, and how many passed all of "
+        "it. The numbers are in the table."
+    )
+    tasks = Section(translate("Tasks"), (_tasks(book, share),))
+    return Section(
+        translate("Exercises"), (Figure(drawn, words), Table(columns, rows, numbers=True, named=True), tasks)
+    )
+
+
+def _tasks(book: Gradebook, share: float) -> Table:
+    import pandas as pd
+
+    passed = pd.DataFrame(_records(book, whole=False)).groupby(["exercise", "task"], sort=False)["passed"].sum()
+    rows = tuple(
+        (Cell(task.title), Cell(one.title), *_passed(int(passed[one.id, task.id]), share))
+        for one in book.exercises
+        for task in one.tasks
+    )
+    return Table((translate("task"), translate("exercise"), translate("passed"), "%"), rows, named=True)
+
+
+def _records(book: Gradebook, *, whole: bool) -> Iterator[dict[str, Any]]:
+    """A row for each submission and exercise, or (not *whole*) each of its tasks."""
+    for entry in book.submitted:
+        for exercise in book.exercises:
+            graded, tasks = entry.graded(exercise), entry.tasks(exercise)
+            row = {"exercise": exercise.id, "answered": graded is not None and not graded.empty}
+            if whole:
+                yield row | {"passed": all(one.passed for one in tasks), "points": float(entry.points(exercise))}
+            else:
+                yield from (row | {"task": one.task, "passed": one.passed} for one in tasks)
+
+
+def _passed(count: int, share: float) -> tuple[Cell, Cell]:
+    return Cell(str(count)), Cell(f"{count * share:.0f}")
+
+
+def _frequent(book: Gradebook) -> Section:
+    parts: list[Part] = []
+    columns = (translate("task"), translate("tried"), translate("what happened"), translate("submissions"))
+    for exercise in book.exercises:
+        titles = {task.id: task.title for task in exercise.tasks}
+        rows = tuple(
+            (
+                Cell(titles[one.task], word=translate("hidden") if one.hidden else ""),
+                Cell(_short(one.probe)),
+                Cell(_short(one.got)),
+                Cell(str(one.count)),
+            )
+            for one in frequent(book, exercise)[:MOST_FREQUENT]
+        )
+        if rows:
+            parts.append(Section(exercise.title, (Table(columns, rows, named=True),)))
+    return Section(translate("What went wrong most often"), tuple(parts) or (Note(translate("Nothing was wrong.")),))
+
+
+def _students(book: Gradebook, page: str) -> Section:
+    rows = tuple(_student(one, page, known=True) for one in book.entries)
+    rows += tuple(_student(one, page, known=False) for one in book.strangers)
+    columns = (translate("student"), "id", translate("handed in as"), translate("points"))
+    return Section(translate("Students"), (Table(columns, rows, named=True),))
+
+
+def _student(one: Entry, page: str, *, known: bool) -> tuple[Cell, ...]:
+    if one.result is None:
+        state = Cell(translate("nothing"), "bad")
+    else:
+        state = Cell(_short(one.result.key), word="" if known else translate("nobody on the roster"))
+    name = Cell(_short(one.name), link=f"{one.folder}/{page}")
+    return (name, Cell(_short(one.person.id)), state, Cell(_of(one.score, one.most)))
+
+
+def _time(book: Gradebook) -> Section:
+    import pandas as pd
+
+    taken = pd.Series([one.result.seconds for one in book.submitted if one.result is not None])
+    longest = book.submitted[int(taken.argmax())]
+    told = {"sum": f"{taken.sum():.0f}", "median": f"{taken.median():.1f}", "most": f"{taken.max():.1f}"}
+    said = translate(
+        "All together {sum} s; half of the submissions took {median} s or less, the longest {most} s ({who}).",
+        who=_short(longest.name),
+        **told,
+    )
+    shown = _distribution(
+        taken,
+        max(float(taken.max()), 0.1),
+        (translate("seconds"), translate("submissions")),
+        translate("Bars: how many submissions took how many seconds to grade. The numbers are in the table."),
+    )
+    return Section(translate("Time"), (Note(said), *shown))
+
+
+def _walls(book: Gradebook) -> Section:
+    counted = Counter(wall for one in book.submitted if one.result is not None for wall in one.result.walls)
+    rows = tuple((Cell(_short(wall)), Cell(str(count))) for wall, count in sorted(counted.items()))
+    table = Table((translate("wall"), translate("submissions")), rows, empty=translate("nothing was run"))
+    return Section(translate("What held the students' programs"), (table,))
+
+
+def _of(points: float, most: float) -> str:
+    return translate("{points} of {most}", points=f"{points:g}", most=f"{most:g}")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
