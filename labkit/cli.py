@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from labkit import __version__, cli_definitions, cli_exercises
+from labkit import __version__, cli_definitions, cli_exercises, cli_languages
 from labkit.cli_common import attached, cluster_option, say
 from labkit.errors import LabkitError
 
@@ -36,6 +36,7 @@ def cli() -> None:
 
 cli.add_command(cli_exercises.exercises)
 cli.add_command(cli_exercises.submit)
+cli.add_command(cli_languages.languages)
 for verb in (cli_definitions.trace, cli_definitions.cel_cost, cli_definitions.preview):
     cli.add_command(verb)
 

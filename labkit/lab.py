@@ -25,6 +25,7 @@ from labkit.cluster.kubectl import diagnose, environment, forget_discovery
 from labkit.course import manifests, notebook
 from labkit.course.begin import begin as begin_section
 from labkit.errors import ManifestError
+from labkit.languages import plural, translate
 
 if TYPE_CHECKING:
     from labkit.cluster import ClusterInfo
@@ -68,17 +69,30 @@ def begin(section: str) -> Lab:
     The cluster is the one ``LABKIT_CLUSTER`` names, else a running one, else an embedded one started here and kept
     for the kernel's parent. Raises LabkitError when it cannot be had.
     """
-    root = notebook.find_root(Path.cwd())
-    _, section_begin = notebook.find(section, [Path.cwd(), root / "notebooks", root])
+    root = _course()
+    _, section_begin = notebook.find(section, _folders(root))
     cluster = _claimed_cluster()
     begin_section(cluster, section_begin, root=root)
-    return _lab(cluster, root, f'at the beginning of "{section}"')
+    return _lab(cluster, root, translate('at the beginning of "{section}"', section=section))
 
 
 def resume() -> Lab:
     """Go on where a kernel was restarted: the cluster of ``begin`` with all that is on it, and the cells' commands."""
+    root = _course()
+    return _lab(_claimed_cluster(), root, translate("as you left it"))
+
+
+def _course() -> Path:
+    """The folder that holds ``crd/``; this process speaks the language of the notebooks, unless it is told another."""
     root = notebook.find_root(Path.cwd())
-    return _lab(_claimed_cluster(), root, "as you left it")
+    if not os.environ.get("LABKIT_LANG"):
+        os.environ["LABKIT_LANG"] = notebook.language_of(_folders(root))
+    return root
+
+
+def _folders(root: Path) -> list[Path]:
+    """Where notebooks lie."""
+    return [Path.cwd(), root / "notebooks", root]
 
 
 def _claimed_cluster() -> Cluster:
@@ -94,7 +108,8 @@ def _lab(cluster: Cluster, root: Path, state: str) -> Lab:
     info = cluster.info()
     lab = Lab(cluster, info, root, claimed=claim.claimed_names(cluster))
     _register(lab)
-    _say(f"{info.backend} cluster, Kubernetes {info.version}: {state}")
+    told = {"backend": info.backend, "version": info.version, "state": state}
+    _say(translate("{backend} cluster, Kubernetes {version}: {state}", **told))
     return lab
 
 
@@ -155,7 +170,7 @@ class Lab:
     def forget_discovery(self) -> None:
         """Clear what kubectl has cached of the cluster's types: the next command asks anew, like a fresh machine."""
         forget_discovery(self.cluster)
-        _say("kubectl's discovery cache is cleared")
+        _say(translate("kubectl's discovery cache is cleared"))
 
     def load(self, path: str) -> dict[str, Any]:
         """The object of a manifest file, as Python has it; *path* as in the commands (``crd/…``)."""
@@ -199,7 +214,8 @@ class Lab:
         from labkit.observe import policy
 
         policy.wait_in_force(self.cluster, dict(manifest), field)
-        _say(f"in force: {field} of {manifest['metadata']['name']} is no longer stored as it is sent")
+        told = {"field": field, "name": manifest["metadata"]["name"]}
+        _say(translate("in force: {field} of {name} is no longer stored as it is sent", **told))
 
     def migration(self, name: str = MIGRATION) -> Migration:
         """A storage migration, waited for to its end, with every key's version before and after."""
@@ -226,7 +242,7 @@ class Lab:
         from labkit.show.cost import title
 
         plan = cost.Plan(_numbers(definitions), _numbers(objects), repeats, through)
-        with _bar(f"{title(plan)}, {repeats} round{'s' if repeats > 1 else ''}") as bar:
+        with _bar(f"{title(plan)}, {plural('{n} round', '{n} rounds', repeats)}") as bar:
             return cost.measure(self.cluster, plan, bar.line, bar.part)
 
     def clean_up(self) -> CleanUp:
@@ -263,7 +279,9 @@ class Lab:
         shell = _shell()
         if shell is not None:
             shell.set_next_input(f"%%answer {name}\n{starter}")
-        _say(f"{name}: the answer is the starter again; the cluster is at the exercise's beginning")
+        _say(
+            translate("{name}: the answer is the starter again; the cluster is at the exercise's beginning", name=name)
+        )
 
     def progress(self) -> Standings:
         """How far the exercises are, as this folder's last checks said; it is no mark."""

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from labkit.errors import CapabilityMissing, LabkitError
+from labkit.languages import translate
 
 __all__ = ["ETCD_USAGE", "parse_etcd", "register"]
 
@@ -70,16 +71,16 @@ def parse_etcd(argv: list[str]) -> tuple[str, dict[str, bool]] | str:
     words = [word for word in argv if not word.startswith("-")]
     unknown = [word for word in argv if word.startswith("-") and word not in _ETCD_FLAGS]
     if unknown:
-        return f"{unknown[0]} is not known here"
+        return translate("{flag} is not known here", flag=unknown[0])
     if len(words) != 2 or words[0] != "get":
-        return "one command, get, and one key are wanted"
+        return translate("one command, get, and one key are wanted")
     return words[1], {name: flag in argv for flag, name in _ETCD_FLAGS.items()}
 
 
 def _etcd(lab: Speaks, argv: list[str]) -> None:
     parsed = parse_etcd(argv)
     if isinstance(parsed, str):
-        print(f"etcd: {parsed}; usage: {ETCD_USAGE}")
+        print(translate("etcd: {wrong}; usage: {usage}", wrong=parsed, usage=ETCD_USAGE))
         return
     key, flags = parsed
     lab.etcd(key, **flags)
@@ -87,7 +88,7 @@ def _etcd(lab: Speaks, argv: list[str]) -> None:
 
 def _answer(lab: Speaks, argv: list[str], cell: str) -> None:
     if len(argv) != 1:
-        print("answer: one exercise is wanted; usage: %%answer ID")
+        print(translate("answer: one exercise is wanted; usage: %%answer ID"))
         return
     lab.answer(argv[0], cell)
 
@@ -96,11 +97,11 @@ def _run(line: str, work: Callable[[list[str]], object]) -> None:
     try:
         argv = shlex.split(line)
     except ValueError as error:
-        print(f"this line cannot be read: {error}")
+        print(translate("this line cannot be read: {error}", error=error))
         return
     try:
         work(argv)
     except CapabilityMissing as error:
-        print(f"not shown, because {error}")
+        print(translate("not shown, because {error}", error=error))
     except LabkitError as error:
         print(error)

@@ -10,6 +10,7 @@ __all__ = ["kernel_environment"]
 def kernel_environment(cluster: Cluster) -> dict[str, str]:
     """Variables that lead ``labkit.begin`` in a kernel to exactly this cluster.
 
-    The claim was made (or refused) by whoever chose the cluster, so a kernel may take it as made.
+    The claim was made (or refused) by whoever chose the cluster, so a kernel may take it as made. It speaks the
+    language of its notebook, which is that of the recorded outputs.
     """
-    return {"LABKIT_CLUSTER": cluster.info().name, "LABKIT_CLAIM": "1"}
+    return {"LABKIT_CLUSTER": cluster.info().name, "LABKIT_CLAIM": "1", "LABKIT_LANG": ""}

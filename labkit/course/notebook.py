@@ -6,7 +6,8 @@ the cell, whatever would make a step nameless, ambiguous or silently ignored: an
 another section, a need nobody can answer. It needs only ``json``, because every kernel loads it on ``begin``.
 
 Metadata (``docs/authors`` shows an example): the notebook's ``metadata.labkit`` has ``section`` and ``begin``, a code
-cell's ``metadata.labkit`` has ``step`` and, where they apply, ``needs``, ``surprise`` and ``expect``.
+cell's ``metadata.labkit`` has ``step`` and, where they apply, ``needs``, ``surprise`` and ``expect``. A translated
+notebook says its language in ``lang``.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ __all__ = [
     "begin_of",
     "find",
     "find_root",
+    "language_of",
     "load",
     "load_all",
     "select",
@@ -181,6 +183,17 @@ def find(section: str, folders: Iterable[Path]) -> tuple[Path, Begin]:
     )
 
 
+def language_of(folders: Iterable[Path]) -> str:
+    """The language of the notebooks in the first folder that has any ("en" where they say none): one an edition."""
+    for folder in folders:
+        for path in sorted(folder.glob("[0-9][0-9]*.ipynb")):
+            try:
+                return str(_read(path)["metadata"]["labkit"].get("lang", "en"))
+            except (NotebookError, KeyError, TypeError, AttributeError):
+                continue
+    return "en"
+
+
 def find_root(start: Path) -> Path:
     """The nearest folder from *start* upwards that holds ``crd/``. Raises NotebookError."""
     for folder in [start, *start.parents]:
@@ -212,7 +225,7 @@ def _head(path: Path, data: Mapping[str, Any]) -> tuple[str, Begin]:
         raise NotebookError(
             f"{path}: no section", evidence="metadata.labkit is missing", next_act='add {"section": …, "begin": {…}}'
         )
-    _only(where, raw, {"section": str, "begin": dict})
+    _only(where, raw, {"section": str, "begin": dict, "lang": str})
     section = raw.get("section")
     if section not in _BEGUN:
         raise NotebookError(

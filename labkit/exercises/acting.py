@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from labkit.cluster import Api, ApiResponse, Cluster
+from labkit.cluster import Api, ApiResponse
 from labkit.cluster.claim import DEFINITIONS, NAMESPACE
 from labkit.cluster.refusal import refusal_of
 from labkit.course import manifests
@@ -22,11 +22,13 @@ from labkit.course.begin import APPLY_MANAGER, PATCH_MANAGER
 from labkit.errors import ApiError, ManifestError, WaitTimeout
 from labkit.exercises import access, commands
 from labkit.exercises.answers import objects_of
+from labkit.exercises.beginnings import Beginnings
 from labkit.exercises.definitions import TABLE, apply_definition, apply_definitions
 from labkit.exercises.model import Exercise
 from labkit.exercises.probes import Step
 from labkit.exercises.sandbox import Run, Runner
 from labkit.exercises.territory import Territory
+from labkit.languages import translate
 from labkit.observe.fields import collection
 from labkit.observe.reasons import Reason, reasons
 from labkit.observe.verdict import apply_patch, ask, schema_of
@@ -58,9 +60,11 @@ class Did:
 
 
 class Actor:
-    """Does the steps of one exercise on one cluster, with one answer."""
+    """Does the steps of one exercise in one cluster's *states*, with one answer."""
 
-    def __init__(self, cluster: Cluster, exercise: Exercise, answer: str, runner: Runner) -> None:
+    def __init__(self, states: Beginnings, exercise: Exercise, answer: str, runner: Runner) -> None:
+        self._states = states
+        cluster = states.cluster
         self._cluster = cluster
         self._exercise = exercise
         self._answer = answer
@@ -117,15 +121,16 @@ class Actor:
         if self._exercise.answer == "py":
             run = self._runner(text, (), None)
             if run.exit_code != 0:
-                return Did("refused", f"the script {_ended(run)}", message=run.complaint, run=run, tool=True)
+                return Did("refused", _ended(run), message=run.complaint, run=run, tool=True)
             text = run.stdout
         try:
             objects = objects_of(text)
         except ManifestError as error:
-            empty = "the script printed nothing" if self._exercise.answer == "py" else "the answer is empty"
+            script = self._exercise.answer == "py"
+            empty = translate("the script printed nothing") if script else translate("the answer is empty")
             said = empty if not text.strip() else error.state
             return Did("refused", said, message=error.evidence, tool=True)
-        did = Did("accepted", "accepted it")
+        did = Did("accepted", translate("accepted it"))
         for obj in objects:
             try:
                 did = self._apply_answer(obj)
@@ -144,7 +149,7 @@ class Actor:
         except (commands.CommandRefused, WaitTimeout) as error:
             return Did("refused", error.state, message=error.next_act or error.evidence, tool=True)
         notes = tuple(f"{one.command}: {one.complaint}" for one in done if one.complaint)
-        return Did("accepted", "played it", notes=notes)
+        return Did("accepted", translate("played it"), notes=notes)
 
     def _apply_answer(self, obj: Mapping[str, Any]) -> Did:
         """As kubectl would: an object that names no namespace goes into the one called default."""
@@ -156,17 +161,13 @@ class Actor:
         if self.territory.free(path):
             return self._applied(self.territory.labelled(obj), place, "Strict")
         if space:
-            named = obj["metadata"].get("namespace")
-            why = (
-                f"it names the namespace {space}" if named else "it names no namespace, and kubectl takes default then"
-            )
-            return Did("refused", f"{name} would not be in {NAMESPACE}", message=why, tool=True)
-        return Did(
-            "refused",
-            f"{name} is not made by a check",
-            message="it is neither in ch54 nor one of the names the course may use on this cluster",
-            tool=True,
-        )
+            why = translate("it names no namespace, and kubectl takes default then")
+            if obj["metadata"].get("namespace"):
+                why = translate("it names the namespace {namespace}", namespace=space)
+            words = translate("{name} would not be in {namespace}", name=name, namespace=NAMESPACE)
+            return Did("refused", words, message=why, tool=True)
+        why = translate("it is neither in ch54 nor one of the names the course may use on this cluster")
+        return Did("refused", translate("{name} is not made by a check", name=name), message=why, tool=True)
 
     def _applied(self, obj: Mapping[str, Any], place: str, validation: str) -> Did:
         name = str(obj["metadata"]["name"])
@@ -188,7 +189,7 @@ class Actor:
 
     def _apply(self, step: Step) -> Did:
         obj = dict(step.object or {})
-        did = Did("accepted", "accepted it")
+        did = Did("accepted", translate("accepted it"))
         copies = [obj]
         if step.copies > 1:
             text = json.dumps(obj)
@@ -280,8 +281,10 @@ class Actor:
         if did.outcome == "accepted" and step.table:
             table = answer.json
             names = [column["name"] for column in table["columnDefinitions"]]
-            return Did("accepted", "printed it", value=dict(zip(names, table["rows"][0]["cells"], strict=True)))
-        return Did(did.outcome, "has it", value=did.value) if did.outcome == "accepted" else did
+            return Did(
+                "accepted", translate("printed it"), value=dict(zip(names, table["rows"][0]["cells"], strict=True))
+            )
+        return Did(did.outcome, translate("has it"), value=did.value) if did.outcome == "accepted" else did
 
     def _selected(self, step: Step, path: str) -> Did:
         place, _, name = path.rpartition("/")
@@ -290,12 +293,15 @@ class Actor:
             return self._seen(answer, _type_of(step), place)
         names = [item["metadata"]["name"] for item in answer.json["items"]]
         if name in names:
-            return Did("accepted", f"found {name}")
-        return Did("refused", f"found {', '.join(names) or 'nothing'}", message=f"{name} is not among what it found")
+            return Did("accepted", translate("found {names}", names=name))
+        words = translate("found {names}", names=", ".join(names)) if names else translate("found nothing")
+        return Did("refused", words, message=translate("{name} is not among what it found", name=name))
 
     def _ask(self, step: Step) -> Did:
-        verdict = ask(self._cluster, step.object or {}, checking=step.validate)
-        words = "refused it" if verdict.outcome == "refused" else f"took it ({' and '.join(verdict.outcomes)})"
+        verdict = ask(self.api, step.object or {}, checking=step.validate)
+        words = translate("refused it")
+        if verdict.outcome != "refused":
+            words = translate("took it ({outcomes})", outcomes=translate(" and ").join(verdict.outcomes))
         return Did(verdict.outcome, words, reasons=verdict.reasons, message=verdict.message, outcomes=verdict.outcomes)
 
     def _can_i(self, step: Step) -> Did:
@@ -306,18 +312,20 @@ class Actor:
         }
         wrong = [what for what, yes in said.items() if yes != (step.expect == "yes")]
         if not wrong:
-            return Did(step.expect, f"said {step.expect}")
-        other = "no" if step.expect == "yes" else "yes"
-        return Did(other, f"said {other} to {', '.join(wrong)}")
+            return Did(step.expect, translate("said yes") if step.expect == "yes" else translate("said no"))
+        rights = ", ".join(wrong)
+        if step.expect == "yes":
+            return Did("no", translate("said no to {rights}", rights=rights))
+        return Did("yes", translate("said yes to {rights}", rights=rights))
 
     def _run(self, step: Step) -> Did:
         if self._kubeconfig is None:
-            self._kubeconfig = access.reading_kubeconfig(self.api, self._cluster, self._stack)
+            self._kubeconfig = self._states.reading_kubeconfig(self.api, self._stack)
         if step.argv not in self._runs:
             self._runs[step.argv] = self._runner(self._answer, step.argv, self._kubeconfig)
         run = self._runs[step.argv]
         outcome = "stopped" if run.exit_code is None else f"exit{run.exit_code}"
-        return Did(outcome, f"the script {_ended(run)}", message=run.complaint, run=run)
+        return Did(outcome, _ended(run), message=run.complaint, run=run)
 
     # -- the server's answer --------------------------------------------------------------------------------------
 
@@ -331,19 +339,19 @@ class Actor:
     def _seen(self, answer: ApiResponse, obj: Mapping[str, Any], place: str) -> Did:
         if answer.ok:
             decoded = answer.json
-            return Did("accepted", "accepted it", value=decoded if isinstance(decoded, dict) else None)
+            return Did("accepted", translate("accepted it"), value=decoded if isinstance(decoded, dict) else None)
         refusal = refusal_of(answer)
         custom = "/apis/" in place and place != DEFINITIONS and "apiVersion" in obj
         schema = schema_of(self.api, obj, place) if custom else None
         if refusal.code == 404:
-            return Did("refused", "does not have it", message=refusal.message)
-        return Did("refused", "refused it", reasons=reasons(refusal, schema), message=refusal.message)
+            return Did("refused", translate("does not have it"), message=refusal.message)
+        return Did("refused", translate("refused it"), reasons=reasons(refusal, schema), message=refusal.message)
 
 
 def _ended(run: Run) -> str:
     if run.exit_code is None:
-        return "was still running at its limit and was stopped"
-    return f"ended with exit code {run.exit_code}"
+        return translate("the script was still running at its limit and was stopped")
+    return translate("the script ended with exit code {code}", code=run.exit_code)
 
 
 def _type_of(step: Step) -> dict[str, Any]:

@@ -17,18 +17,18 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from labkit.cluster import Api, Cluster
+from labkit.cluster import Cluster
 from labkit.cluster.base import Progress, silent
 from labkit.course import manifests
-from labkit.course.begin import begin
 from labkit.errors import CapabilityMissing, ManifestError
 from labkit.exercises.acting import Actor, Did
+from labkit.exercises.beginnings import Beginnings
 from labkit.exercises.judging import cannot_predict, judge, judge_score
 from labkit.exercises.model import Exercise, ExerciseError
 from labkit.exercises.probes import Probe, Step
 from labkit.exercises.report import Finding, Report, TaskResult
 from labkit.exercises.sandbox import Runner, run_script
-from labkit.exercises.territory import Territory
+from labkit.languages import translate
 from labkit.observe import prediction, verdict
 
 __all__ = ["check", "check_all"]
@@ -44,14 +44,17 @@ def check(  # noqa: PLR0913  (what is checked, where, and how)
     hidden: bool = False,
     progress: Progress = silent,
     runner: Runner = run_script,
+    beginnings: Beginnings | None = None,
 ) -> Report:
     """Judge *answer* on *cluster*, which must be labkit's or claimed; *hidden* plays the hidden probes too.
 
-    The same answer gives the same report. *runner* runs a script's text; a grader brings its own. Raises ClaimRefused,
-    CapabilityMissing when the cluster lacks what the exercise needs, ClusterGone, and ExerciseError for a probe that
+    The same answer gives the same report. *runner* runs a script's text, *beginnings* makes the states on *cluster*; a
+    grader brings its own. Raises ClaimRefused, CapabilityMissing when the cluster lacks what the exercise needs, ClusterGone, and ExerciseError for a probe that
     cannot be played. What an answer does wrong is never raised.
     """
-    (report,) = check_all(exercise, (answer,), cluster, hidden=hidden, progress=progress, runner=runner)
+    (report,) = check_all(
+        exercise, (answer,), cluster, hidden=hidden, progress=progress, runner=runner, beginnings=beginnings
+    )
     return report
 
 
@@ -63,9 +66,10 @@ def check_all(  # noqa: PLR0913  (what is checked, where, and how)
     hidden: bool = False,
     progress: Progress = silent,
     runner: Runner = run_script,
+    beginnings: Beginnings | None = None,
 ) -> tuple[Report, ...]:
     """``check`` for each of *answers*, with the same reports. Answers that only look share the states they look at."""
-    lacking = sorted(set(exercise.needs) - cluster.info().capabilities)
+    lacking = sorted(set(exercise.needs) - cluster.info().capabilities) if exercise.needs else []
     if lacking:
         raise CapabilityMissing(
             f'exercise "{exercise.id}" cannot be checked on this cluster',
@@ -75,37 +79,28 @@ def check_all(  # noqa: PLR0913  (what is checked, where, and how)
         )
     probes = (*exercise.probes, *(exercise.hidden if hidden else ()))
     shared = all(_only_looks(exercise, probe) for probe in probes)
-    groups = [tuple(answers)] if shared else [(answer,) for answer in answers]
+    groups = [tuple(answers)] if shared and answers else [(answer,) for answer in answers]
+    states = beginnings or Beginnings(cluster)
     reports: list[Report] = []
     for group in groups:
         with ExitStack() as stack:
             checks = [
-                _Check(exercise, answer, cluster, stack.enter_context(Actor(cluster, exercise, answer, runner)))
+                _Check(exercise, answer, states, stack.enter_context(Actor(states, exercise, answer, runner)))
                 for answer in group
             ]
-            _play(checks, exercise, probes, cluster, progress)
+            with states.around(exercise):
+                _play(checks, exercise, probes, progress)
             reports += [one.report() for one in checks]
     return tuple(reports)
 
 
-def _play(
-    checks: Sequence[_Check], exercise: Exercise, probes: Sequence[Probe], cluster: Cluster, progress: Progress
-) -> None:
+def _play(checks: Sequence[_Check], exercise: Exercise, probes: Sequence[Probe], progress: Progress) -> None:
     """Each probe once, and in its state every answer in turn; the first of them makes the state."""
-    if not checks:
-        return
-    with Api(cluster) as api:
-        territory = Territory(cluster, api)
-        territory.sweep()
-        try:
-            for number, probe in enumerate(probes, 1):
-                for turn, one in enumerate(checks, 1):
-                    which = f", answer {turn} of {len(checks)}" if len(checks) > 1 else ""
-                    progress(f"{exercise.id}: probe {number} of {len(probes)}{which}")
-                    one.play(probe, made=turn > 1)
-        finally:
-            territory.sweep()
-            begin(cluster, exercise.begin, root=exercise.root)
+    for number, probe in enumerate(probes, 1):
+        for turn, one in enumerate(checks, 1):
+            which = f", answer {turn} of {len(checks)}" if len(checks) > 1 else ""
+            progress(f"{exercise.id}: probe {number} of {len(probes)}{which}")
+            one.play(probe, made=turn > 1)
 
 
 def _only_looks(exercise: Exercise, probe: Probe) -> bool:
@@ -117,10 +112,10 @@ def _only_looks(exercise: Exercise, probe: Probe) -> bool:
 class _Check:
     """The findings of one check, gathered probe by probe."""
 
-    def __init__(self, exercise: Exercise, answer: str, cluster: Cluster, actor: Actor) -> None:
+    def __init__(self, exercise: Exercise, answer: str, states: Beginnings, actor: Actor) -> None:
         self._exercise = exercise
         self._answer = answer
-        self._cluster = cluster
+        self._states = states
         self._actor = actor
         self._findings: dict[str, list[Finding]] = {task.id: [] for task in exercise.tasks}
         self._tried: set[str] = set()
@@ -138,20 +133,27 @@ class _Check:
         """Play the steps; where the state is *made* already, those that judge an answer."""
         self._actor.forget_state()
         steps = _with_answer(self._exercise, probe)
+        first = next((at for at, step in enumerate(steps) if step.task or step.do == "answer"), len(steps))
+        before, after = steps[:first], steps[first:]
         if made:
-            steps = tuple(step for step in steps if step.task)
-        else:
-            begin(self._cluster, self._exercise.begin, root=self._exercise.root)
-        for number, step in enumerate(steps):
-            found = tuple(self._findings_of(step, hidden=probe.hidden))
-            tasks = {step.task} if step.task else {later.task for later in steps[number + 1 :] if later.task}
+            self._play([step for step in after if step.task], hidden=probe.hidden)
+        elif self._states.bring(self._exercise, before, lambda: self._play(before, after, hidden=probe.hidden)):
+            self._play(after, hidden=probe.hidden)
+
+    def _play(self, steps: Sequence[Step], after: Sequence[Step] = (), *, hidden: bool) -> bool:
+        """Play *steps*, which *after* follow, until one without a task fails; whether none did."""
+        for number, step in enumerate(steps, 1):
+            found = tuple(self._findings_of(step, hidden=hidden))
+            following = (*steps[number:], *after)
+            tasks = {step.task} if step.task else {later.task for later in following if later.task}
             if step.task:
                 self._tried.add(step.task)
             for task in tasks if found else ():
                 self._tried.add(task)
                 self._findings[task] += [one for one in found if replace(one, hidden=False) not in self._findings[task]]
             if found and not step.task:
-                return
+                return False
+        return True
 
     def _findings_of(self, step: Step, *, hidden: bool) -> Iterator[Finding]:
         if step.do == "predict":
@@ -161,7 +163,8 @@ class _Check:
             return
         judge_of = self._judge_module(step) if step.judge else None
         if step.judge and judge_of is None:
-            self._notes[f"{step.name or step.judge}: what the script prints is judged when it is graded"] = None
+            what = step.name or step.judge
+            self._notes[translate("{what}: what the script prints is judged when it is graded", what=what)] = None
         did = self._done(step)
         self._notes |= dict.fromkeys(did.notes)
         wrong = judge(step, did, hidden=hidden)
@@ -187,7 +190,7 @@ class _Check:
             return cannot_predict(step, error, hidden=hidden)
         if said is None:
             return cannot_predict(step, None, hidden=hidden)
-        found = prediction.score(said, verdict.ask(self._cluster, step.object or {}, checking=step.validate))
+        found = prediction.score(said, verdict.ask(self._actor.api, step.object or {}, checking=step.validate))
         return judge_score(step, found, hidden=hidden)
 
     def _judge_module(self, step: Step) -> Callable[..., Iterator[Finding]] | None:

@@ -25,6 +25,7 @@ from labkit.cluster.kubectl import Kubectl, KubectlResult, forget_discovery
 from labkit.course.published import discovered
 from labkit.errors import CommandTimeout, CourseError
 from labkit.exercises.definitions import settle
+from labkit.languages import translate
 from labkit.observe import migration
 from labkit.waiting import Seen, wait_for
 
@@ -159,7 +160,7 @@ def _words(line: str) -> list[str]:
     try:
         return list(lexer)
     except ValueError as error:
-        raise CommandRefused(f"a quotation mark is not closed: {line.strip()}") from error
+        raise CommandRefused(translate("a quotation mark is not closed: {line}", line=line.strip())) from error
 
 
 def _split(shown: str, words: Sequence[str]) -> Iterator[list[str]]:
@@ -170,7 +171,8 @@ def _split(shown: str, words: Sequence[str]) -> Iterator[list[str]]:
             part = []
         elif word and set(word) <= set(";&<>()|"):
             raise CommandRefused(
-                f"there is no shell here, and {word} is one's: {shown}", next_act="one command a line; | may join two"
+                translate("there is no shell here, and {word} is one's: {line}", word=word, line=shown),
+                next_act=translate("one command a line; | may join two"),
             )
         else:
             part.append(word)
@@ -180,18 +182,21 @@ def _split(shown: str, words: Sequence[str]) -> Iterator[list[str]]:
 def _part(shown: str, words: list[str], *, piped: bool) -> tuple[str, tuple[str, ...]]:
     """The verb and the arguments of one kubectl."""
     if not words or words[0] != "kubectl":
-        raise CommandRefused(f"only kubectl is run here: {shown}")
+        raise CommandRefused(translate("only kubectl is run here: {line}", line=shown))
     plain, options = _sorted(shown, words[1:])
     if not plain or plain[0] not in _VERBS:
         raise CommandRefused(
-            f"no command that is played here: {shown}", next_act=f"kubectl with one of {', '.join(sorted(_VERBS))}"
+            translate("no command that is played here: {line}", line=shown),
+            next_act=translate("kubectl with one of {verbs}", verbs=", ".join(sorted(_VERBS))),
         )
     verb, rest = plain[0], plain[1:]
     files = [value for name, value in options if name in ("-f", "--filename")]
     if ("-" in files) != piped:
-        raise CommandRefused(f"-f - reads what comes through |, and nothing else does: {shown}")
+        raise CommandRefused(translate("-f - reads what comes through |, and nothing else does: {line}", line=shown))
     if verb in _WRITES and (rest or not files):
-        raise CommandRefused(f"{verb} takes a file of crd/, or what comes through |: {shown}")
+        raise CommandRefused(
+            translate("{verb} takes a file of crd/, or what comes through |: {line}", verb=verb, line=shown)
+        )
     if not files:
         _check_target(shown, verb, rest, {name for name, _ in options})
     return verb, tuple(words[1:])
@@ -213,13 +218,16 @@ def _sorted(shown: str, words: list[str]) -> tuple[list[str], list[tuple[str, st
         elif not word.startswith("--") and word[:2] in _VALUES:
             _value(shown, word[:2], word[2:], options)
         else:
-            raise CommandRefused(f"the option {name} is not played here: {shown}")
+            raise CommandRefused(translate("the option {name} is not played here: {line}", name=name, line=shown))
     return plain, options
 
 
 def _value(shown: str, name: str, value: str, options: list[tuple[str, str]]) -> None:
     if not re.fullmatch(_VALUES[name], value, re.DOTALL):
-        raise CommandRefused(f"{name} {value} is not played here: {shown}", next_act=f"it may be {_VALUES[name]}")
+        raise CommandRefused(
+            translate("{option} is not played here: {line}", option=f"{name} {value}", line=shown),
+            next_act=translate("it may be {values}", values=_VALUES[name]),
+        )
     options.append((name, value))
 
 
@@ -230,15 +238,23 @@ def _check_target(shown: str, verb: str, rest: list[str], options: set[str]) -> 
     slashed = [word for word in rest if "/" in word]
     pairs = [word.split("/", 1) for word in slashed] if slashed else [[rest[0], *rest[1:]]] if rest else []
     if not pairs or (slashed and len(slashed) != len(rest)):
-        raise CommandRefused(f"it is not said what is meant: {shown}", next_act="a type and a name, or TYPE/NAME")
+        raise CommandRefused(
+            translate("it is not said what is meant: {line}", line=shown),
+            next_act=translate("a type and a name, or TYPE/NAME"),
+        )
     for kind, *names in pairs:
         if _COLIS.fullmatch(kind.lower()):
             continue
         owned = next((name for pattern, name in _NAMED if pattern.fullmatch(kind.lower())), None)
         if owned is None or not names or set(names) != {owned} or options & {"--all", "-l", "--selector"}:
             raise CommandRefused(
-                f"this is not the exercise's to touch: {shown}",
-                next_act=f"Colis in {NAMESPACE}, the definition {_DEFINITION}, the migration {_MIGRATION}",
+                translate("this is not the exercise's to touch: {line}", line=shown),
+                next_act=translate(
+                    "Colis in {namespace}, the definition {definition}, the migration {migration}",
+                    namespace=NAMESPACE,
+                    definition=_DEFINITION,
+                    migration=_MIGRATION,
+                ),
             )
 
 
@@ -251,7 +267,7 @@ def _run(cluster: Cluster, command: Command, root: Path, until: float) -> str:
     for argv in command.parts:
         left = until - time.monotonic()
         if left <= 0:
-            return f"not played: the commands before it took {LIMIT_S:g} s"
+            return translate("not played: the commands before it took {seconds} s", seconds=f"{LIMIT_S:g}")
         try:
             result = Kubectl(cluster).run(argv, stdin=out, timeout_s=left, cwd=root)
         except CommandTimeout as error:

@@ -17,6 +17,8 @@ from labkit.exercises import checks, hints, model, views
 from labkit.exercises.model import Exercise, Hint
 from labkit.exercises.progress import Answers, Progress, folder
 from labkit.exercises.report import Report
+from labkit.exercises.texts import exercise_in
+from labkit.languages import language, translate
 from labkit.show import render_text
 
 __all__ = ["Desk"]
@@ -34,12 +36,10 @@ class Desk:
         """Keep an answer; a line that says where it is kept."""
         exercise = self._find(name)
         path = self.answers.write(exercise, text)
-        kept = f"kept in {path.parent.name}/{path.name}"
-        return (
-            f"{kept}: it is still the starter"
-            if self.answers.is_empty(exercise)
-            else f'{kept}; next: lab.check("{name}")'
-        )
+        told = {"path": f"{path.parent.name}/{path.name}", "name": name}
+        if self.answers.is_empty(exercise):
+            return translate("kept in {path}: it is still the starter", **told)
+        return translate('kept in {path}; next: lab.check("{name}")', **told)
 
     def check(self, name: str, progress: Line = silent) -> Report:
         """Judge the answer that is kept, and remember the report. Raises as ``checks.check``, and CourseError."""
@@ -47,9 +47,11 @@ class Desk:
         text = self.answers.read(exercise)
         if text is None:
             raise CourseError(
-                f"there is no answer to {name} yet",
-                evidence=f"{self.answers.path(exercise).name} is not in {self.answers.place}",
-                next_act=f"run the cell that begins with %%answer {name}",
+                translate("there is no answer to {name} yet", name=name),
+                evidence=translate(
+                    "{file} is not in {place}", file=self.answers.path(exercise).name, place=self.answers.place
+                ),
+                next_act=translate("run the cell that begins with %%answer {name}", name=name),
             )
         report = checks.check(exercise, text, self._cluster, progress=progress)
         self.answers.keep(exercise, text, report)
@@ -70,11 +72,11 @@ class Desk:
         return exercise.starter
 
     def progress(self) -> Progress:
-        return self.answers.progress(model.load_all(self._root))
+        return self.answers.progress([exercise_in(language(), one) for one in model.load_all(self._root)])
 
     @staticmethod
     def text(report: Report) -> str:
         return render_text.render(views.report_document(report))
 
     def _find(self, name: str) -> Exercise:
-        return model.find(self._root, name)
+        return exercise_in(language(), model.find(self._root, name))

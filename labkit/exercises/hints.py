@@ -12,6 +12,7 @@ from collections.abc import Callable
 from labkit.exercises.model import Exercise, Hint
 from labkit.exercises.progress import Answers
 from labkit.exercises.report import Report, TaskResult
+from labkit.languages import translate
 
 __all__ = ["next_hint"]
 
@@ -26,9 +27,8 @@ def next_hint(exercise: Exercise, answers: Answers, check: Callable[[str], Repor
         answers.keep(exercise, text, report)
     open_tasks = [one for one in report.tasks if not one.passed]
     if not open_tasks:
-        return Hint(
-            exercise.id, "", exercise.title, "Every task of this exercise is passed: there is nothing to hint at.", 0, 0
-        )
+        nothing = translate("Every task of this exercise is passed: there is nothing to hint at.")
+        return Hint(exercise.id, "", exercise.title, nothing, 0, 0)
     return _of(exercise, open_tasks[0], answers)
 
 
@@ -45,8 +45,10 @@ def _of(exercise: Exercise, result: TaskResult, answers: Answers) -> Hint:
 def _state(result: TaskResult) -> str:
     """What the first finding says, as a sentence about the answer as it is."""
     if not result.findings:
-        return "Nothing of this task could be tried yet; look at what stands before it."
+        return translate("Nothing of this task could be tried yet; look at what stands before it.")
     found = result.findings[0]
-    where = f", at {found.field}" if found.field else ""
-    said = f"With your answer as it is, {found.probe}: expected {found.expected}; {found.got}{where}."
+    told = {"probe": found.probe, "expected": found.expected, "got": found.got, "field": found.field}
+    said = translate("With your answer as it is, {probe}: expected {expected}; {got}.", **told)
+    if found.field:
+        said = translate("With your answer as it is, {probe}: expected {expected}; {got}, at {field}.", **told)
     return f"{said} {found.next_act}".strip()

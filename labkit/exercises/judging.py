@@ -14,6 +14,7 @@ from typing import Any
 from labkit.exercises.acting import Did
 from labkit.exercises.probes import Step
 from labkit.exercises.report import Finding
+from labkit.languages import translate, worded
 from labkit.observe import fieldpaths
 from labkit.observe.prediction import PredictionError, Score
 from labkit.observe.reasons import Reason
@@ -21,21 +22,21 @@ from labkit.observe.reasons import Reason
 __all__ = ["cannot_predict", "judge", "judge_score", "value_at"]
 
 _DOES = {
-    "answer": "the answer is applied",
-    "apply": "applied",
-    "create": "created",
-    "replace": "replaced",
-    "patch": "patched",
-    "scale": "scaled",
-    "delete": "deleted",
-    "read": "read",
+    "answer": worded("the answer is applied"),
+    "apply": worded("applied"),
+    "create": worded("created"),
+    "replace": worded("replaced"),
+    "patch": worded("patched"),
+    "scale": worded("scaled"),
+    "delete": worded("deleted"),
+    "read": worded("read"),
 }
 _STATIONS = {
-    "cel": "a rule in CEL",
-    "schema": "the schema",
-    "decoding": "strict decoding",
-    "rbac": "the rights (RBAC)",
-    "admission": "an admission policy",
+    "cel": worded("a rule in CEL"),
+    "schema": worded("the schema"),
+    "decoding": worded("strict decoding"),
+    "rbac": worded("the rights (RBAC)"),
+    "admission": worded("an admission policy"),
 }
 _ABSENT = object()
 _LONGEST = 400
@@ -58,12 +59,12 @@ def _mend(step: Step, did: Did) -> str:
     if step.do != "answer":
         return ""
     if did.run is not None:
-        return "run it by itself until it ends without an error, and prints the objects as YAML"
+        return translate("run it by itself until it ends without an error, and prints the objects as YAML")
     if did.tool and "YAML" in did.words:
-        return "look at the line that is named: blanks at the beginning of a line, colons and quotes matter"
+        return translate("look at the line that is named: blanks at the beginning of a line, colons and quotes matter")
     if did.tool:
-        return "correct this in the answer's cell and run the cell, then check again"
-    return "kubectl apply of your answer says the same: correct what it names, then check again"
+        return translate("correct this in the answer's cell and run the cell, then check again")
+    return translate("kubectl apply of your answer says the same: correct what it names, then check again")
 
 
 def judge_score(step: Step, score: Score, *, hidden: bool = False) -> Finding | None:
@@ -71,28 +72,36 @@ def judge_score(step: Step, score: Score, *, hidden: bool = False) -> Finding | 
     said = {one.aspect: one for one in score.judged}
     for aspect in step.asks:
         if aspect not in said and not _unasked(aspect, score):
-            return _finding(step, f"the {aspect} too", f"the prediction names no {aspect}", None, hidden=hidden)
+            expected, got = _NOT_SAID[aspect]
+            return _finding(step, translate(expected), translate(got), None, hidden=hidden)
     wrong = [one for one in score.judged if one.mark != "right" and one.aspect in step.asks]
     if not wrong:
         return None
     first = wrong[0]
-    return _finding(
-        step,
-        "a prediction that the server agrees with",
-        f'the {first.aspect} you predicted, "{first.said}", is {_MARKS[first.mark]}',
-        None,
-        hidden=hidden,
-    )
+    got = translate(_MARKS[first.aspect, first.mark], said=first.said)
+    return _finding(step, translate("a prediction that the server agrees with"), got, None, hidden=hidden)
 
 
-_MARKS = {"partly": "only partly right", "wrong": "not what the server does"}
+_NOT_SAID = {
+    "outcome": (worded("the outcome too"), worded("the prediction names no outcome")),
+    "field": (worded("the field too"), worded("the prediction names no field")),
+    "rule": (worded("the rule too"), worded("the prediction names no rule")),
+}
+_MARKS = {
+    ("outcome", "partly"): worded('the outcome you predicted, "{said}", is only partly right'),
+    ("outcome", "wrong"): worded('the outcome you predicted, "{said}", is not what the server does'),
+    ("field", "partly"): worded('the field you predicted, "{said}", is only partly right'),
+    ("field", "wrong"): worded('the field you predicted, "{said}", is not what the server does'),
+    ("rule", "partly"): worded('the rule you predicted, "{said}", is only partly right'),
+    ("rule", "wrong"): worded('the rule you predicted, "{said}", is not what the server does'),
+}
 
 
 def cannot_predict(step: Step, error: PredictionError | None, *, hidden: bool = False) -> Finding:
     """The finding where there is no prediction to score."""
-    got = f"{error.state}" if error is not None else f"there is no prediction for {step.key!r}"
-    known = error.next_act if error is not None else f"write {step.key}: with an outcome"
-    return _finding(step, "a prediction", got, None, hidden=hidden, next_act=known)
+    got = error.state if error is not None else translate("there is no prediction for {key}", key=repr(step.key))
+    known = error.next_act if error is not None else translate("write {key}: with an outcome", key=step.key)
+    return _finding(step, translate("a prediction"), got, None, hidden=hidden, next_act=known)
 
 
 def _unasked(aspect: str, score: Score) -> bool:
@@ -133,9 +142,9 @@ def _refusal(step: Step, did: Did, spoke: Reason | None) -> tuple[str, str] | No
     if step.fields is None and not step.by and not step.message:
         return None
     if spoke is None or not (_at(step, spoke) and _by(step, spoke, did)):
-        return f"{_expected(step)}{_where(step)}", _got(did)
+        return _where(step), _got(did)
     if step.message and not re.search(step.message, spoke.message or did.message):
-        return "refused, with a message as the task asks for it", _got(did)
+        return translate("refused, with a message as the task asks for it"), _got(did)
     return None
 
 
@@ -145,21 +154,34 @@ def _shown(step: Step, did: Did) -> tuple[str, str] | None:
         if wanted is None and found in (_ABSENT, None):
             continue
         if found is _ABSENT or found != wanted:
-            said = f"{path} is {_said(found)}"
-            return f"{path} to be {_said(_ABSENT if wanted is None else wanted)}", said
+            return _to_be(path, _ABSENT if wanted is None else wanted), _is(path, found)
     for path, pattern in step.matches.items():
         found = value_at(did.value, path)
         if found is _ABSENT or not re.search(pattern, str(found)):
-            return f"{path} as the task asks for it", f"{path} is {_said(found)}"
+            return translate("{path} as the task asks for it", path=path), _is(path, found)
     for pattern in step.prints:
         if did.run is None or not re.search(pattern, did.run.stdout):
             printed = did.run.stdout.strip()[:_LONGEST] if did.run is not None else ""
-            return "an output as the task asks for it", f"the script printed {printed or 'nothing'}"
+            nothing = translate("the script printed nothing")
+            got = translate("the script printed {text}", text=printed) if printed else nothing
+            return translate("an output as the task asks for it"), got
     return None
 
 
+def _to_be(path: str, value: Any) -> str:
+    if value is _ABSENT:
+        return translate("{path} to be absent", path=path)
+    return translate("{path} to be {value}", path=path, value=_said(value))
+
+
+def _is(path: str, value: Any) -> str:
+    if value is _ABSENT:
+        return translate("{path} is absent", path=path)
+    return translate("{path} is {value}", path=path, value=_said(value))
+
+
 def _said(value: Any) -> str:
-    return "absent" if value is _ABSENT else repr(value) if isinstance(value, str) else str(value)
+    return repr(value) if isinstance(value, str) else str(value)
 
 
 def _spoke(step: Step, did: Did) -> Reason | None:
@@ -186,36 +208,49 @@ def _by(step: Step, reason: Reason, did: Did) -> bool:
 
 
 def _expected(step: Step) -> str:
-    words = {
-        "exit0": "exit code 0",
-        "exit1": "exit code 1",
-        "any": "an end by itself",
-        "yes": f"{step.user.rpartition(':')[2]} may do this",
-        "no": f"{step.user.rpartition(':')[2]} may not do this",
-    }
-    return words.get(step.expect, step.expect)
+    if step.expect in ("yes", "no"):
+        user = step.user.rpartition(":")[2]
+        yes, no = translate("{user} may do this", user=user), translate("{user} may not do this", user=user)
+        return yes if step.expect == "yes" else no
+    return translate(_EXPECTED[step.expect])
+
+
+_EXPECTED = {
+    "accepted": worded("accepted"),
+    "refused": worded("refused"),
+    "completed": worded("completed"),
+    "pruned": worded("pruned"),
+    "accepted as is": worded("accepted as is"),
+    "exit0": worded("exit code 0"),
+    "exit1": worded("exit code 1"),
+    "any": worded("an end by itself"),
+}
 
 
 def _where(step: Step) -> str:
-    at = " or ".join(field or "the whole object" for field in step.fields or ())
-    by = _STATIONS.get(step.by, step.by)
-    return f"{f' at {at}' if at else ''}{f' by {by}' if by else ''}"
+    """A refusal that is expected, with where and by what."""
+    whole = translate("the whole object")
+    told = {
+        "field": translate(" or ").join(field or whole for field in step.fields or ()),
+        "by": translate(_STATIONS[step.by]) if step.by in _STATIONS else step.by,
+    }
+    if not told["field"]:
+        return translate("refused by {by}", **told) if told["by"] else _expected(step)
+    return translate("refused at {field} by {by}", **told) if told["by"] else translate("refused at {field}", **told)
 
 
 def _got(did: Did) -> str:
     message = " ".join(_RULE_AGAIN.sub("", did.message).split())[:_LONGEST]
-    who = did.words if did.run is not None or did.tool else f"the server {did.words}"
-    return f"{who}: {message}" if message else who
+    who = did.words if did.run is not None or did.tool else translate("the server {did_it}", did_it=did.words)
+    return translate("{who}: {message}", who=who, message=message) if message else who
 
 
 def _finding(  # noqa: PLR0913  (a finding has these parts)
     step: Step, expected: str, got: str, spoke: Reason | None, *, hidden: bool, next_act: str = ""
 ) -> Finding:
     field = spoke.field if spoke is not None else ""
-    rule = " or ".join(spoke.rules) if spoke is not None else ""
-    said = re.sub(
-        r"\{(got|field|rule)\}",
-        lambda name: {"got": got, "field": field or "the whole object", "rule": rule or "no rule"}[name[1]],
-        step.otherwise,
-    )
-    return Finding(expected, got, field, rule, said or next_act, step.name or _DOES.get(step.do, step.do), hidden)
+    rule = translate(" or ").join(spoke.rules) if spoke is not None else ""
+    filled = {"got": got, "field": field or translate("the whole object"), "rule": rule or translate("no rule")}
+    said = re.sub(r"\{(got|field|rule)\}", lambda name: filled[name[1]], step.otherwise)
+    probe = step.name or translate(_DOES.get(step.do, step.do))
+    return Finding(expected, got, field, rule, said or next_act, probe, hidden)

@@ -18,7 +18,7 @@ from labkit.exercises.checks import check_all
 from labkit.exercises.edits import SUFFIX
 from labkit.exercises.model import Exercise, ExerciseError, variants
 from labkit.exercises.report import Finding, Report
-from labkit.exercises.texts import translate
+from labkit.languages import speaking
 
 __all__ = ["Tried", "lint"]
 
@@ -50,7 +50,8 @@ def lint(exercise: Exercise, cluster: Cluster, progress: Progress = silent) -> I
     except ExerciseError as error:
         yield Tried(exercise.id, "right and wrong answers", False, str(error))
     try:
-        reports = check_all(exercise, [text for _, text in answers], cluster, hidden=True, progress=progress)
+        with speaking("en"):  # the wrong answers name what they are told in English
+            reports = check_all(exercise, [text for _, text in answers], cluster, hidden=True, progress=progress)
     except ExerciseError as error:
         yield Tried(exercise.id, "probes", False, str(error))
         return
@@ -140,7 +141,7 @@ def _secrets(exercise: Exercise) -> Iterator[Tried]:
             wrong.append(f"{secret!r} is not in the solution")
         wrong += [f"{secret!r} is in {path.name}" for path in _student_files(exercise) if secret in _read(path)]
         for task in exercise.tasks:
-            if secret in translate(task.title):
+            if secret in task.title:
                 wrong.append(f"{secret!r} is in the title of {task.id}")
     yield Tried(exercise.id, "secrets", not wrong, "; ".join(wrong))
 

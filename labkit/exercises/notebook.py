@@ -15,7 +15,8 @@ from typing import Any
 from labkit.course.record import KERNELSPEC, LANGUAGE
 from labkit.errors import CourseError
 from labkit.exercises.model import Exercise
-from labkit.exercises.texts import translate
+from labkit.exercises.texts import exercise_in
+from labkit.languages import plural, speaking, translate, worded
 
 __all__ = ["ASSIGNMENT", "NAME", "cells_of", "text", "write"]
 
@@ -24,7 +25,7 @@ ASSIGNMENT = "ch54"
 """Its name in nbgrader's folders and grade books."""
 
 _SCHEMA = 3
-_HEAD = """# Exercises
+_HEAD = worded("""# Exercises
 
 Each exercise has a text, a cell for your answer, a check, and hints.
 
@@ -35,35 +36,37 @@ Each exercise has a text, a cell for your answer, a check, and hints.
 - **Hint**: run the cell again for the next step. `lab.reset("…")` puts an exercise back, `lab.progress()` shows all.
 
 `labkit submit` in a terminal makes one zip of your answers to hand in.
-"""
+""")
 
 
 def text(exercises: Iterable[Exercise], *, solutions: bool = False, lang: str = "en") -> str:
-    """The notebook as the file has it. With *solutions* answer cells hold them, between nbgrader's markers: that one is
-    for instructors and never goes to students. Raises CourseError when a solution is wanted and is not there.
+    """The notebook as the file has it, in *lang*. With *solutions* answer cells hold them, between nbgrader's markers:
+    that one is for instructors and never goes to students. Raises CourseError when a solution is wanted and is not
+    there.
     """
-    cells = [
-        _cell("markdown", "exercises-head", translate(_HEAD, lang), _locked("exercises-head")),
-        _cell("code", "exercises-begin", 'import labkit\n\nlab = labkit.begin("exercises")', {}),
-    ]
-    for one in exercises:
-        cells += cells_of(one, solutions=solutions, lang=lang)
+    with speaking(lang):
+        cells = [
+            _cell("markdown", "exercises-head", translate(_HEAD), _locked("exercises-head")),
+            _cell("code", "exercises-begin", 'import labkit\n\nlab = labkit.begin("exercises")', {}),
+        ]
+        for one in exercises:
+            cells += cells_of(exercise_in(lang, one), solutions=solutions)
+    head: dict[str, Any] = {"section": "exercises", "begin": {"definition": None, "namespace": True}}
     metadata = {
         "kernelspec": KERNELSPEC,
-        "labkit": {"section": "exercises", "begin": {"definition": None, "namespace": True}},
+        "labkit": head if lang == "en" else head | {"lang": lang},
         "language_info": LANGUAGE,
     }
     whole = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(whole, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def cells_of(exercise: Exercise, *, solutions: bool = False, lang: str = "en") -> Iterator[dict[str, Any]]:
+def cells_of(exercise: Exercise, *, solutions: bool = False) -> Iterator[dict[str, Any]]:
     """The four cells of one exercise: prompt, answer, check, hints."""
     name = exercise.id
-    tasks = "\n".join(f"- {translate(task.title, lang)} ({_points(task.points)})" for task in exercise.tasks)
-    title = translate(exercise.title, lang)
-    prompt = translate(exercise.prompt, lang).strip()
-    head = "" if prompt.startswith("# ") else f"## {title}\n\n"
+    tasks = "\n".join(f"- {task.title} ({plural('{n} point', '{n} points', task.points)})" for task in exercise.tasks)
+    prompt = exercise.prompt.strip()
+    head = "" if prompt.startswith("# ") else f"## {exercise.title}\n\n"
     prompt = f"#{prompt}" if prompt.startswith("# ") else prompt
     yield _cell("markdown", f"{name}-prompt", f"{head}{prompt}\n\n{tasks}", _locked(f"{name}-prompt"))
     yield _cell("code", name, _answer(exercise, solutions=solutions), _nbgrader(name, solution=True))
@@ -89,10 +92,6 @@ def _answer(exercise: Exercise, *, solutions: bool) -> str:
             raise CourseError(f"exercise {exercise.id} has no solution here", next_act="use the instructors' edition")
         body = f"### BEGIN SOLUTION\n{exercise.solution.strip(chr(10))}\n### END SOLUTION"
     return f"%%answer {exercise.id}\n{body}"
-
-
-def _points(number: int) -> str:
-    return f"{number} point" if number == 1 else f"{number} points"
 
 
 def _locked(name: str) -> dict[str, Any]:

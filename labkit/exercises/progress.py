@@ -17,6 +17,7 @@ from typing import Any
 from labkit.errors import CourseError
 from labkit.exercises.model import Exercise
 from labkit.exercises.report import Report
+from labkit.languages import worded
 
 __all__ = ["Answers", "Progress", "Standing", "folder"]
 
@@ -116,11 +117,12 @@ class Answers:
         text = self.read(exercise)
         report = self.last_report(exercise, text) if text is not None else None
         if self.is_empty(exercise):
-            state = "not begun"
+            state = worded("not begun")
         elif report is not None:
-            state = "passed" if report.passed else "not yet"
+            state = worded("passed") if report.passed else worded("not yet")
         else:
-            state = "changed since it was checked" if self._entry(exercise).get("report") else "not checked"
+            known = self._entry(exercise).get("report")
+            state = worded("changed since it was checked") if known else worded("not checked")
         points = report.points if report is not None else 0
         return Standing(exercise.id, exercise.title, state, points, exercise.points)
 

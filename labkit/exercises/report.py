@@ -14,8 +14,11 @@ __all__ = ["Finding", "Report", "TaskResult", "printable"]
 
 
 def printable(text: str) -> str:
-    """*text* with a sign in place of each character that is none to be seen; line ends and tabs stay."""
-    return "".join(one if one.isprintable() or one in "\n\t" else "\N{REPLACEMENT CHARACTER}" for one in text)
+    """*text* with a sign in place of each character that is none to be seen; blanks and line ends stay."""
+    return "".join(one if one.isprintable() or one in _BLANKS else "\N{REPLACEMENT CHARACTER}" for one in text)
+
+
+_BLANKS = "\n\t\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"
 
 
 @dataclass(frozen=True)

@@ -13,73 +13,74 @@ from labkit.exercises.lint import Tried
 from labkit.exercises.model import Hint
 from labkit.exercises.progress import Progress
 from labkit.exercises.report import Finding, Report, TaskResult
-from labkit.exercises.texts import translate
+from labkit.languages import translate
 from labkit.show.document import Cell, Document, Facts, Fold, Note, Part, Table
 
 __all__ = ["VIEWS", "hint_document", "lint_document", "progress_document", "report_document"]
 
 
-def report_document(report: Report, lang: str = "en") -> Document:
+def report_document(report: Report) -> Document:
     """A line for each task, then what is missing. What is hidden is said to be there, and no more."""
-    title = translate(report.title, lang)
     rows = tuple(
         (
-            Cell(translate(one.title, lang)),
-            Cell("passed", "good") if one.passed else Cell("not yet", "bad"),
-            Cell(f"{one.points} of {one.max_points}"),
+            Cell(one.title),
+            Cell(translate("passed"), "good") if one.passed else Cell(translate("not yet"), "bad"),
+            Cell(translate("{points} of {most}", points=one.points, most=one.max_points)),
         )
         for one in report.tasks
     )
-    parts: list[Part] = [Table(("task", "", "points"), rows)]
-    parts += [_missing(one, lang) for one in report.tasks if not one.passed]
-    parts += [Note(translate(note, lang)) for note in report.notes]
-    return Document(f"{title}: {report.points} of {report.max_points} points", tuple(parts))
+    parts: list[Part] = [Table((translate("task"), "", translate("points")), rows)]
+    parts += [_missing(one) for one in report.tasks if not one.passed]
+    parts += [Note(note) for note in report.notes]
+    told = {"title": report.title, "points": report.points, "most": report.max_points}
+    return Document(translate("{title}: {points} of {most} points", **told), tuple(parts))
 
 
-def _missing(result: TaskResult, lang: str) -> Fold:
+def _missing(result: TaskResult) -> Fold:
     shown = [one for one in result.findings if not one.hidden]
-    parts = [part for one in shown for part in _told(one, lang)]
+    parts = [part for one in shown for part in _told(one)]
     if len(shown) < len(result.findings):
-        parts.append(Note(translate("More was tried in grading, and did not hold.", lang)))
+        parts.append(Note(translate("More was tried in grading, and did not hold.")))
     if not result.findings:
-        parts.append(Note(translate("Nothing of it was tried here; it is judged in grading.", lang)))
-    return Fold(translate(result.title, lang), tuple(parts), "bad", opened=True)
+        parts.append(Note(translate("Nothing of it was tried here; it is judged in grading.")))
+    return Fold(result.title, tuple(parts), "bad", opened=True)
 
 
-def _told(one: Finding, lang: str) -> Iterator[Part]:
-    expected = translate("expected", lang)
-    probe = translate(one.probe, lang)
-    yield Note(f"{translate('not yet', lang)}: {probe} — {expected}: {one.expected}; {one.got}")
+def _told(one: Finding) -> Iterator[Part]:
+    told = {"probe": one.probe, "expected": one.expected, "got": one.got}
+    yield Note(translate("not yet: {probe} — expected: {expected}; {got}", **told))
     facts = [
-        (translate("at field", lang), Cell(one.field, code=True)),
-        (translate("by rule", lang), Cell(one.rule, code=True)),
-        (translate("next", lang), Cell(translate(one.next_act, lang))),
+        (translate("at field"), Cell(one.field, code=True)),
+        (translate("by rule"), Cell(one.rule, code=True)),
+        (translate("next"), Cell(one.next_act)),
     ]
-    told = tuple((name, cell) for name, cell in facts if cell.text)
-    if told:
-        yield Facts(told)
+    known = tuple((name, cell) for name, cell in facts if cell.text)
+    if known:
+        yield Facts(known)
 
 
-def hint_document(hint: Hint, lang: str = "en") -> Document:
+def hint_document(hint: Hint) -> Document:
     """One step of help."""
     if not hint.of:
-        return Document(translate(hint.text, lang))
-    step = f"hint {hint.step} of {hint.of}" if hint.step else "where you are"
-    return Document(f"{translate(hint.title, lang)}, {translate(step, lang)}", (Note(translate(hint.text, lang)),))
+        return Document(hint.text)
+    told = {"title": hint.title, "step": hint.step, "of": hint.of}
+    where, step = translate("{title}, where you are", **told), translate("{title}, hint {step} of {of}", **told)
+    return Document(step if hint.step else where, (Note(hint.text),))
 
 
-def progress_document(progress: Progress, lang: str = "en") -> Document:
+def progress_document(progress: Progress) -> Document:
     """All exercises with what is passed, as far as this notebook has seen; it is no mark."""
     rows = tuple(
         (
             Cell(one.id, code=True),
-            Cell(translate(one.title, lang)),
-            Cell(translate(one.state, lang), "good" if one.state == "passed" else ""),
-            Cell(f"{one.points} of {one.max_points}"),
+            Cell(one.title),
+            Cell(translate(one.state), "good" if one.state == "passed" else ""),
+            Cell(translate("{points} of {most}", points=one.points, most=one.max_points)),
         )
         for one in progress.exercises
     )
-    return Document(translate("Your exercises", lang), (Table(("exercise", "", "state", "points"), rows),))
+    columns = (translate("exercise"), "", translate("state"), translate("points"))
+    return Document(translate("Your exercises"), (Table(columns, rows),))
 
 
 def lint_document(tried: Iterable[Tried]) -> Document:

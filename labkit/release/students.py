@@ -1,7 +1,7 @@
 """``labkit release``: the student edition, a folder that holds the course and no answer.
 
-It is made from the positive list of ``files``, with a page that says how to begin, the versions to install and the
-wheels where they are built; then it is searched for answers, and is not made when there is one.
+It is made from the positive list of ``labkit.course.handout``, with a page that says how to begin, the versions to
+install and the wheels where they are built; then it is searched for answers, and is not made when there is one.
 """
 
 from __future__ import annotations
@@ -12,18 +12,22 @@ from importlib import resources
 from pathlib import Path
 from string import Template
 
-from labkit.course.handout import student_files
 from labkit.errors import CourseError
 from labkit.exercises import notebook as exercises_notebook
 from labkit.exercises.model import load_all
+from labkit.languages import LANGUAGES, speaking, translate, worded
 from labkit.release.building import Edition, LeakFound, ReleaseError, build
 from labkit.release.requirements import requirements
+from labkit.release.translated import files_in
 from labkit.scan import read_answers, scan
+from labkit.translating import wrongs
 
 __all__ = ["release"]
 
-_WITH_WHEELS = "The kit itself comes with this folder, in `wheels/`; everything else from the Python package index."
-_WITHOUT_WHEELS = (
+_WITH_WHEELS = worded(
+    "The kit itself comes with this folder, in `wheels/`; everything else from the Python package index."
+)
+_WITHOUT_WHEELS = worded(
     "This folder does not hold the kit itself: install `labkit` first, as your instructor tells you, then the versions "
     "that belong to it."
 )
@@ -32,11 +36,13 @@ _WITHOUT_WHEELS = (
 def release(root: Path, target: Path, *, lang: str = "en") -> Edition:
     """Make the student edition of the course at *root* in *target*.
 
-    Raises ReleaseError (the language, the target, a stale notebook), LeakFound when an answer is in it, and what the
-    course's own files raise when they are not right. *target* is then as it was.
+    In another language than English, everything in it is of that language but commands, manifests and code.
+
+    Raises ReleaseError (the language or a text that is not translated, the target, a stale notebook), LeakFound when an
+    answer is in it, and what the course's own files raise when they are not right. *target* is then as it was.
     """
     _expect_language(root, lang)
-    _expect_fresh(root, lang)
+    _expect_fresh(root)
     answers = read_answers(root)
 
     def approve(folder: Path) -> None:
@@ -49,14 +55,16 @@ def release(root: Path, target: Path, *, lang: str = "en") -> Edition:
                 next_act="take them out of these files, then release again",
             )
 
-    return build(root, target, list(_files(root)), "no answer in it", approve=approve)
+    with speaking(lang):
+        files = list(_files(root, lang))
+    return build(root, target, files, "no answer in it", approve=approve)
 
 
-def _files(root: Path) -> Iterator[tuple[str, bytes]]:
-    course = list(student_files(root))
+def _files(root: Path, lang: str) -> Iterator[tuple[str, bytes]]:
+    course = list(files_in(lang, root))
     wheels = sorted((root / "dist" / "wheels").glob("*.whl"))
     yield from course
-    yield "README.md", _readme(course, with_wheels=bool(wheels)).encode()
+    yield "README.md", _readme(course, lang, with_wheels=bool(wheels)).encode()
     yield "requirements.txt", requirements(root, [path.name for path in wheels]).encode()
     if (root / "LICENSE").is_file():
         yield "LICENSE", (root / "LICENSE").read_bytes()
@@ -64,11 +72,11 @@ def _files(root: Path) -> Iterator[tuple[str, bytes]]:
         yield f"wheels/{path.name}", path.read_bytes()
 
 
-def _readme(course: list[tuple[str, bytes]], *, with_wheels: bool) -> str:
+def _readme(course: list[tuple[str, bytes]], lang: str, *, with_wheels: bool) -> str:
     notebooks = [(name, _title(content)) for name, content in course if name.endswith(".ipynb")]
-    template = Template(resources.files("labkit.release").joinpath("readme.en.md").read_text(encoding="utf-8"))
+    template = Template(resources.files("labkit.release").joinpath(f"readme.{lang}.md").read_text(encoding="utf-8"))
     return template.substitute(
-        kit=_WITH_WHEELS if with_wheels else _WITHOUT_WHEELS,
+        kit=translate(_WITH_WHEELS if with_wheels else _WITHOUT_WHEELS),
         notebooks="\n".join(f"- [{Path(name).name}]({name}): {title}" for name, title in notebooks),
     )
 
@@ -83,22 +91,28 @@ def _title(notebook: bytes) -> str:
 
 
 def _expect_language(root: Path, lang: str) -> None:
-    if lang != "en":
-        catalogues = root / "locale" / lang / "LC_MESSAGES"
-        there = "this version cannot use them" if catalogues.is_dir() else f"{catalogues} is not there"
+    """A course in another language must be translated whole: half of one is worse than English."""
+    if lang == "en":
+        return
+    if lang not in LANGUAGES:
+        raise ReleaseError(f"there is no edition in {lang!r}", next_act=f"--lang, one of {', '.join(LANGUAGES)}")
+    wrong = list(wrongs(root, lang))
+    if wrong:
         raise ReleaseError(
-            f"there is no edition in {lang!r}", evidence=f"it needs catalogues: {there}", next_act="--lang en"
+            f"the edition in {lang!r} is not complete ({len(wrong)} texts)",
+            evidence="\n  ".join(["", *(one.line for one in wrong[:20])]),
+            next_act="labkit languages check says all of them",
         )
 
 
-def _expect_fresh(root: Path, lang: str) -> None:
+def _expect_fresh(root: Path) -> None:
     """The exercises' notebook must say what their folders say: it is made from them."""
     path = root / "notebooks" / exercises_notebook.NAME
     try:
         there = path.read_text(encoding="utf-8")
     except OSError:
         there = ""
-    if there != exercises_notebook.text(load_all(root), lang=lang):
+    if there != exercises_notebook.text(load_all(root)):
         raise CourseError(
             f"{path.name} is {'not as the folders of the exercises say' if there else 'not there'}",
             next_act="labkit exercises notebook",

@@ -254,13 +254,14 @@ def test_a_stale_notebook_of_the_exercises_is_refused(course: Path, tmp_path: Pa
         release(course, tmp_path / "en")
 
 
-def test_a_language_without_catalogues_is_refused_by_the_command(course: Path, tmp_path: Path) -> None:
+def test_an_edition_that_is_not_translated_is_refused_by_the_command(course: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         [str(LABKIT), "release", "--lang", "fr", "-o", str(tmp_path / "fr")],
         cwd=course, capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
     assert done.returncode == 1
-    assert "there is no edition in 'fr'" in done.stderr
+    assert "the edition in 'fr' is not complete (" in done.stderr
+    assert "04-cel.po: b: not translated: # Rules: CEL" in done.stderr
     assert not (tmp_path / "fr").exists()
 
 
