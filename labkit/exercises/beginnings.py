@@ -49,5 +49,5 @@ class Beginnings:
         return play()
 
     def reading_kubeconfig(self, api: Api, stack: ExitStack) -> Path:
-        """A kubeconfig with rights to read, for a script to be run in the present state; it lasts as long as *stack*."""
+        """A kubeconfig with rights to read, for a script that is run in the present state; *stack* ends it."""
         return access.reading_kubeconfig(api, self.cluster, stack)

@@ -48,9 +48,9 @@ def check(  # noqa: PLR0913  (what is checked, where, and how)
 ) -> Report:
     """Judge *answer* on *cluster*, which must be labkit's or claimed; *hidden* plays the hidden probes too.
 
-    The same answer gives the same report. *runner* runs a script's text, *beginnings* makes the states on *cluster*; a
-    grader brings its own. Raises ClaimRefused, CapabilityMissing when the cluster lacks what the exercise needs, ClusterGone, and ExerciseError for a probe that
-    cannot be played. What an answer does wrong is never raised.
+    The same answer gives the same report. *runner* runs a script's text and *beginnings* makes the states; a grader
+    brings its own. Raises ClaimRefused, CapabilityMissing when the cluster lacks what the exercise needs, ClusterGone,
+    and ExerciseError for a probe that cannot be played. What an answer does wrong is never raised.
     """
     (report,) = check_all(
         exercise, (answer,), cluster, hidden=hidden, progress=progress, runner=runner, beginnings=beginnings

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 from urllib.parse import quote
@@ -116,15 +117,16 @@ def checking(validate: str | bool) -> Checking:
 
 
 def ask(
-    cluster: Cluster, manifest: Mapping[str, Any], *, checking: Checking = "strict", namespace: str = "ch54"
+    cluster: Cluster | Api, manifest: Mapping[str, Any], *, checking: Checking = "strict", namespace: str = "ch54"
 ) -> Verdict:
-    """Send *manifest* as a dry run; *namespace* is used where it names none and its type has them.
+    """Send *manifest* as a dry run; *namespace* is used where it names none and its type has them. Who asks more often
+    gives an ``Api``, whose connection is used again.
 
     A type the server does not have is a refusal too (kubectl finds no URL to send the object to). Raises ManifestError
     when it is no object with a name, ClusterGone, ApiError.
     """
     sent = dict(manifest)
-    with Api(cluster) as api:
+    with nullcontext(cluster) if isinstance(cluster, Api) else Api(cluster) as api:
         try:
             place, space = collection(api, sent, namespace)
         except ApiError as error:
