@@ -137,7 +137,7 @@ class EmbeddedCluster:
         lives = status is None if self._child is not None else process.serves(self._ready.pid, self._state_dir)
         if lives:
             return None
-        words = system.describe_exit(status) if status is not None else f"process {self._ready.pid} is gone"
+        words = system.describe_exit(status) if status is not None else process.words_of(self._ready.pid)
         if status == 0 or not self._state_dir.is_dir():
             return ClusterGone("the embedded control plane was stopped", evidence=words, next_act=self._again())
         complaints = self._child.complaints() if self._child is not None else ()
@@ -177,7 +177,7 @@ class EmbeddedCluster:
                 "no embedded cluster runs there", evidence=f"no record in {self._state_dir}", next_act=again
             )
         if not process.serves(ready.pid, self._state_dir):
-            evidence = "\n".join((f"process {ready.pid} is gone", *process.last_lines(self._state_dir)))
+            evidence = "\n".join((process.words_of(ready.pid), *process.last_lines(self._state_dir)))
             raise ClusterGone("the embedded cluster of this directory has ended", evidence=evidence, next_act=again)
         self._ready = ready
         try:

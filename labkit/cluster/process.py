@@ -10,11 +10,14 @@ ended, the error carries its exit status and last words, and a child that is not
 from __future__ import annotations
 
 import json
+import shutil
+import socket
 import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+from urllib.parse import urlsplit
 
 import psutil
 
@@ -24,16 +27,20 @@ from labkit.errors import ClusterStartError, WaitTimeout
 from labkit.waiting import Seen, wait_for
 
 __all__ = [
+    "ELSEWHERE",
     "ControlPlane",
     "EtcdAccess",
     "Ready",
     "Terms",
+    "answers",
     "find",
     "last_lines",
     "launch",
+    "lend",
     "read_record",
     "serves",
     "terminate",
+    "words_of",
 ]
 
 START_LIMIT_S = 60.0
@@ -42,6 +49,11 @@ START_LIMIT_S = 60.0
 STOP_LIMIT_S = 5.0
 """The control plane promises to stop within 3 s."""
 
+ELSEWHERE = 0
+"""In place of a pid: the process runs beyond this one's pid namespace (the walls around a student's program), where it
+cannot be seen, only asked."""
+
+_CONNECT_LIMIT_S = 5.0
 _SHOWN_LINES = 5
 _CRASHES = ("panic: ", "fatal error: ")
 """How a crash of a Go program begins; hundreds of lines of stacks follow."""
@@ -258,13 +270,50 @@ def read_record(state_dir: Path) -> Ready | None:
         return None
 
 
+def lend(ready: Ready, folder: Path) -> None:
+    """Put into *folder* what a program beyond a pid namespace needs to attach by it as by a state directory: a record,
+    the kubeconfig and etcd's client certificate, nothing else. Raises OSError.
+    """
+    etcd = {"ca": ready.etcd.ca, "cert": ready.etcd.cert, "key": ready.etcd.key}
+    copies = {name: shutil.copy(path, folder / path.name) for name, path in etcd.items()}
+    record = {
+        "kubeconfig": str(shutil.copy(ready.kubeconfig, folder / "kubeconfig")),
+        "server": ready.server,
+        "etcd": {"url": ready.etcd.url, **{name: str(path) for name, path in copies.items()}},
+        "versions": ready.versions,
+        "pid": ELSEWHERE,
+        "stateDir": str(folder),
+        "throwAway": False,
+        "until": "signal",
+    }
+    (folder / "cluster.json").write_text(json.dumps(record), encoding="utf-8")
+
+
+def answers(ready: Ready) -> bool:
+    """Whether something listens where the API server of *ready* did."""
+    where = urlsplit(ready.server)
+    try:
+        socket.create_connection((where.hostname or "", where.port or 443), timeout=_CONNECT_LIMIT_S).close()
+    except OSError:
+        return False
+    return True
+
+
 def serves(pid: int, state_dir: Path) -> bool:
     """Whether process *pid* is alive and is the control plane of *state_dir*, not another that got its number."""
+    if pid == ELSEWHERE:
+        ready = read_record(state_dir)
+        return ready is not None and answers(ready)
     try:
         process = psutil.Process(pid)
         return process.status() != psutil.STATUS_ZOMBIE and _is_of(process.cmdline(), state_dir)
     except psutil.Error:
         return False
+
+
+def words_of(pid: int) -> str:
+    """What there is to say of a control plane's process that does not serve."""
+    return "its API server does not answer" if pid == ELSEWHERE else f"process {pid} is gone"
 
 
 def find(state_dir: Path) -> int | None:
