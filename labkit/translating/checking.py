@@ -16,7 +16,6 @@ __all__ = ["Wrong", "wrongs"]
 
 _FIELD = re.compile(r"\{\w*\}")
 _LINK = re.compile(r"\]\(([^)\s]*)\)|<(https?:[^>]*)>")
-_CODE = re.compile(r"```.*?```|(?m:^(?: {4}|\t).*$)|(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _NUMBER = re.compile(r"\d+(?:[.,\u00a0\u202f ]\d+)*")
 _HEADING = re.compile(r"(?m)^#+(?= )")
 
@@ -73,22 +72,22 @@ def _differences(lang: str, entry: Entry, said: str) -> Iterator[str]:
 
 
 def _code(text: str) -> set[str]:
-    return {" ".join(found[0].split()) for found in _CODE.finditer(text)}
+    return {" ".join(found[0].split()) for found in typography.CODE.finditer(text)}
 
 
 def _numbers(text: str) -> set[str]:
     """Numbers in prose, however their digits are grouped."""
-    return {re.sub(r"\D", "", one) for one in _NUMBER.findall(typography.CODE.sub(" ", text))}
+    return {re.sub(r"\D", "", one) for one in _NUMBER.findall(typography.NO_PROSE.sub(" ", text))}
 
 
 def _headings(text: str) -> set[str]:
     """Levels of headings, each with how many there are."""
-    found = _HEADING.findall(_CODE.sub("", text))
+    found = _HEADING.findall(typography.CODE.sub("", text))
     return {f"{found.count(one)} {one}" for one in found}
 
 
 _KEPT = (
-    ("fields", lambda text: set(_FIELD.findall(_CODE.sub("", text)))),
+    ("fields", lambda text: set(_FIELD.findall(typography.CODE.sub("", text)))),
     ("code", _code),
     ("links", lambda text: {"".join(found) for found in _LINK.findall(text)}),
     ("numbers", _numbers),

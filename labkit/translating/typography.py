@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["CODE", "typeset"]
+__all__ = ["CODE", "NO_PROSE", "typeset"]
 
-CODE = re.compile(
-    r"```.*?```|(?m:^(?: {4}|\t).*$)|(`+)(?!`).+?(?<!`)\1(?!`)|\]\([^)\s]*\)|<https?:[^>]*>|\{\w*\}", re.DOTALL
-)
-"""What is no prose: fenced, indented and inline code, targets of links, and fields of a template."""
+CODE = re.compile(r"```[\s\S]*?```|(?m:^(?: {4}|\t).*$)|(`+)(?!`)[\s\S]+?(?<!`)\1(?!`)")
+"""Fenced, indented and inline code of Markdown."""
+
+NO_PROSE = re.compile(rf"{CODE.pattern}|\]\([^)\s]*\)|<https?:[^>]*>|\{{\w*\}}")
+"""Code, targets of links, and fields of a template."""
 
 _THIN, _WIDE, _HELD = "\u202f", "\u00a0", "\x00"
 _END = r"(?=[\s*_)\]»|]|$)"
@@ -35,7 +36,7 @@ def typeset(lang: str, text: str) -> str:
         held.append(found[0])
         return f"{_HELD}{len(held)}{_HELD}"
 
-    prose = CODE.sub(hold, text)
+    prose = NO_PROSE.sub(hold, text)
     for pattern, replacement in _RULES:
         prose = pattern.sub(replacement, prose)
     for number, code in enumerate(held, 1):
