@@ -19,7 +19,7 @@ from labkit.exercises.model import Exercise
 from labkit.exercises.report import Report
 from labkit.languages import worded
 
-__all__ = ["Answers", "Progress", "Standing", "folder"]
+__all__ = ["Answers", "Progress", "Standing", "folder", "is_empty", "kept", "plain"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,21 @@ def folder(root: Path) -> Path:
     return (notebooks if notebooks.is_dir() else root) / "answers"
 
 
+def kept(text: str) -> str:
+    """The answer *text* as its file has it."""
+    return text if text.endswith("\n") or not text else f"{text}\n"
+
+
+def is_empty(exercise: Exercise, text: str | None) -> bool:
+    """Whether *text* is no answer, or nothing but the starter."""
+    return text is None or not text.strip() or plain(text) == plain(exercise.starter)
+
+
+def plain(text: str) -> str:
+    """What two answers are compared by: without empty lines around, and spaces at the ends of lines."""
+    return "\n".join(line.rstrip() for line in text.strip().splitlines())
+
+
 class Answers:
     """The answers in one folder. A folder that is not there is an empty one; writing makes it."""
 
@@ -69,13 +84,12 @@ class Answers:
     def write(self, exercise: Exercise, text: str) -> Path:
         """Keep *text* as the answer."""
         path = self.path(exercise)
-        _write(path, text if text.endswith("\n") or not text else f"{text}\n")
+        _write(path, kept(text))
         return path
 
     def is_empty(self, exercise: Exercise) -> bool:
         """Whether there is no answer, or nothing but the starter."""
-        text = self.read(exercise)
-        return text is None or not text.strip() or _plain(text) == _plain(exercise.starter)
+        return is_empty(exercise, self.read(exercise))
 
     def reset(self, exercise: Exercise) -> Path:
         """Put the starter back, and forget what was said of the answer."""
@@ -155,11 +169,7 @@ class Answers:
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(_plain(text).encode()).hexdigest()
-
-
-def _plain(text: str) -> str:
-    return "\n".join(line.rstrip() for line in text.strip().splitlines())
+    return hashlib.sha256(plain(text).encode()).hexdigest()
 
 
 def _write(path: Path, text: str) -> None:
