@@ -7,6 +7,7 @@ once a submission. It is the instructor's page: it has what hidden probes found,
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 from labkit.exercises.model import Exercise
 from labkit.exercises.notebook import ASSIGNMENT
 from labkit.grading.gradebook import Entry, Gradebook
-from labkit.languages import translate
+from labkit.languages import plural, translate
 from labkit.show import bars
-from labkit.show.document import Cell, Document, Figure, Note, Part, Section, Table
+from labkit.show.document import Cell, Document, Facts, Figure, Note, Part, Section, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,11 +46,11 @@ def document(book: Gradebook, *, page: str = "feedback.html") -> Document:
     """The page, in the language that is spoken; names lead to *page*, the file in each student's folder."""
     parts: list[Part] = [_problems(book)]
     if book.submitted:
-        parts += [_marks(book), _exercises(book), _frequent(book)]
+        parts += [_marks(book), _exercises(book)]
     parts.append(_students(book, page))
     if book.submitted:
         parts += [_time(book), _walls(book)]
-    said = translate("The class of {assignment}: {n}", assignment=ASSIGNMENT, n=len(book.entries))
+    said = plural("{assignment}: {n} student", "{assignment}: {n} students", len(book.entries), assignment=ASSIGNMENT)
     return Document(said, tuple(parts))
 
 
@@ -71,16 +72,15 @@ def frequent(book: Gradebook, exercise: Exercise) -> tuple[Wrong, ...]:
 
 
 def _problems(book: Gradebook) -> Section:
-    rows = tuple((Cell(one.code), Cell(_short(one.text))) for one in book.problems)
+    told = tuple((one.code, Cell(_short(one.text))) for one in book.problems)
     nothing = Note(translate("Nothing: every submission was read, and belongs to somebody."))
-    table = Table((translate("what"), translate("where")), rows, named=True)
-    return Section(translate("For you to look at"), (table if rows else nothing,))
+    return Section(translate("For you to look at"), (Facts(told) if told else nothing,))
 
 
 def _marks(book: Gradebook) -> Section:
     import pandas as pd
 
-    most = max(1, sum(one.points for one in book.exercises))
+    most = sum(one.points for one in book.exercises)
     marks = pd.Series([float(one.score) for one in book.submitted])
     told = {"median": f"{marks.median():g}", "mean": f"{marks.mean():.1f}", "most": most}
     said = translate(
@@ -88,103 +88,100 @@ def _marks(book: Gradebook) -> Section:
     )
     shown = _distribution(
         marks,
-        float(most),
+        max(1.0, _round(most / BINS)),
         (translate("points"), translate("students")),
         translate("Bars: how many students have how many points. The numbers are in the table."),
     )
     return Section(translate("Marks"), (Note(said), *shown))
 
 
-def _distribution(values: pd.Series[float], most: float, names: tuple[str, str], words: str) -> tuple[Part, ...]:
-    """How many of *values* lie in each tenth of 0 to *most*: a figure and its table. What is above counts as *most*."""
+def _round(value: float) -> float:
+    """The next of 1, 2, 5, 10, 20, … (or 0.5, 0.2, …) that is not below *value*."""
+    power = 10.0 ** math.floor(math.log10(value)) if value > 0 else 1.0
+    return next(power * one for one in (1, 2, 5, 10) if power * one >= value)
+
+
+def _distribution(values: pd.Series[float], step: float, names: tuple[str, str], words: str) -> tuple[Part, ...]:
+    """How many of *values* (0 or more) lie in each step: a figure and its table."""
     import pandas as pd
 
-    edges = [most * step / BINS for step in range(BINS + 1)]
-    labels = [f"{low:.3g} – {high:.3g}" for low, high in pairwise(edges)]
-    placed = pd.cut(values.clip(0, most), edges, labels=False, include_lowest=True)
-    counted = Counter(int(place) for place in placed)
-    counts = [counted[place] for place in range(BINS)]
-    rows = tuple((Cell(label), Cell(str(count))) for label, count in zip(labels, counts, strict=True))
-    figure = Figure(bars.upright(labels, counts, below=names[0], beside=names[1]), words)
-    return figure, Table(names, rows, numbers=True, named=True)
+    edges = [step * number for number in range(int(values.max() // step) + 2)]
+    counted = Counter(pd.cut(values, edges, labels=False, right=False).tolist())
+    counts = [counted[place] for place in range(len(edges) - 1)]
+    rows = tuple(
+        (Cell(f"{low:g} – {high:g}"), Cell(str(count)))
+        for (low, high), count in zip(pairwise(edges), counts, strict=True)
+    )
+    figure = Figure(bars.upright(edges, counts, below=names[0], beside=names[1]), words)
+    columns = (translate("{what}, from – to below", what=names[0]), names[1])
+    return figure, Table(columns, rows, numbers=True, named=True)
 
 
 def _exercises(book: Gradebook) -> Section:
     import pandas as pd
 
-    found = pd.DataFrame(_records(book, whole=True)).groupby("exercise", sort=False)
+    found = pd.DataFrame(_records(book)).groupby("exercise", sort=False)
     sums, means = found[["answered", "passed"]].sum(), found["points"].mean()
-    share = 100 / len(book.submitted)
     rows = tuple(
         (
             Cell(one.title),
-            *_passed(int(sums["answered"][one.id]), share),
-            *_passed(int(sums["passed"][one.id]), share),
+            Cell(_share(book, int(sums["answered"][one.id]))),
+            Cell(_share(book, int(sums["passed"][one.id]))),
             Cell(_of(round(float(means[one.id]), 1), one.points)),
         )
         for one in book.exercises
     )
-    columns = (translate("exercise"), translate("answered"), "%", translate("passed"), "%", translate("mean points"))
+    columns = (translate("exercise"), translate("answered"), translate("passed"), translate("mean points"))
+    whole = 100 / len(book.submitted)
     series = {
-        translate("answered"): [float(count) * share for count in sums["answered"]],
-        translate("passed"): [float(count) * share for count in sums["passed"]],
+        translate("answered"): [float(count) * whole for count in sums["answered"]],
+        translate("passed"): [float(count) * whole for count in sums["passed"]],
     }
     drawn = bars.across([one.title for one in book.exercises], series, below=translate("% of what was handed in"))
     words = translate(
         "Bars: for each exercise, how many of those who handed something in answered it, and how many passed all of "
         "it. The numbers are in the table."
     )
-    tasks = Section(translate("Tasks"), (_tasks(book, share),))
-    return Section(
-        translate("Exercises"), (Figure(drawn, words), Table(columns, rows, numbers=True, named=True), tasks)
-    )
+    each = tuple(Section(one.title, tuple(_one(book, one))) for one in book.exercises)
+    table = Table(columns, rows, numbers=True, named=True)
+    return Section(translate("Exercises"), (Figure(drawn, words), table, *each))
 
 
-def _tasks(book: Gradebook, share: float) -> Table:
-    import pandas as pd
-
-    passed = pd.DataFrame(_records(book, whole=False)).groupby(["exercise", "task"], sort=False)["passed"].sum()
-    rows = tuple(
-        (Cell(task.title), Cell(one.title), *_passed(int(passed[one.id, task.id]), share))
-        for one in book.exercises
-        for task in one.tasks
-    )
-    return Table((translate("task"), translate("exercise"), translate("passed"), "%"), rows, named=True)
-
-
-def _records(book: Gradebook, *, whole: bool) -> Iterator[dict[str, Any]]:
-    """A row for each submission and exercise, or (not *whole*) each of its tasks."""
+def _records(book: Gradebook) -> Iterator[dict[str, Any]]:
+    """A row for each submission and exercise."""
     for entry in book.submitted:
         for exercise in book.exercises:
-            graded, tasks = entry.graded(exercise), entry.tasks(exercise)
-            row = {"exercise": exercise.id, "answered": graded is not None and not graded.empty}
-            if whole:
-                yield row | {"passed": all(one.passed for one in tasks), "points": float(entry.points(exercise))}
-            else:
-                yield from (row | {"task": one.task, "passed": one.passed} for one in tasks)
+            graded = entry.graded(exercise)
+            yield {
+                "exercise": exercise.id,
+                "answered": graded is not None and not graded.empty,
+                "passed": all(one.passed for one in entry.tasks(exercise)),
+                "points": float(entry.points(exercise)),
+            }
 
 
-def _passed(count: int, share: float) -> tuple[Cell, Cell]:
-    return Cell(str(count)), Cell(f"{count * share:.0f}")
+def _share(book: Gradebook, count: int) -> str:
+    return f"{count} ({count * 100 / len(book.submitted):.0f} %)"
 
 
-def _frequent(book: Gradebook) -> Section:
-    parts: list[Part] = []
-    columns = (translate("task"), translate("tried"), translate("what happened"), translate("submissions"))
-    for exercise in book.exercises:
-        titles = {task.id: task.title for task in exercise.tasks}
-        rows = tuple(
-            (
-                Cell(titles[one.task], word=translate("hidden") if one.hidden else ""),
-                Cell(_short(one.probe)),
-                Cell(_short(one.got)),
-                Cell(str(one.count)),
-            )
-            for one in frequent(book, exercise)[:MOST_FREQUENT]
+def _one(book: Gradebook, exercise: Exercise) -> Iterator[Part]:
+    """An exercise's tasks, and its most frequent mistakes."""
+    passed = Counter(task.task for entry in book.submitted for task in entry.tasks(exercise) if task.passed)
+    tasks = tuple((Cell(one.title), Cell(_share(book, passed[one.id]))) for one in exercise.tasks)
+    yield Table((translate("task"), translate("passed")), tasks, numbers=True, named=True)
+    titles = {task.id: task.title for task in exercise.tasks}
+    rows = tuple(
+        (
+            Cell(_short(one.got)),
+            Cell(_short(one.probe), word=translate("hidden") if one.hidden else ""),
+            Cell(titles[one.task]),
+            Cell(_share(book, one.count)),
         )
-        if rows:
-            parts.append(Section(exercise.title, (Table(columns, rows, named=True),)))
-    return Section(translate("What went wrong most often"), tuple(parts) or (Note(translate("Nothing was wrong.")),))
+        for one in frequent(book, exercise)[:MOST_FREQUENT]
+    )
+    columns = (translate("what happened"), translate("tried"), translate("task"), translate("submissions"))
+    if rows:
+        yield Table(columns, rows, caption=translate("What went wrong most often"), named=True)
 
 
 def _students(book: Gradebook, page: str) -> Section:
@@ -216,7 +213,7 @@ def _time(book: Gradebook) -> Section:
     )
     shown = _distribution(
         taken,
-        max(float(taken.max()), 0.1),
+        _round(float(taken.max()) / BINS),
         (translate("seconds"), translate("submissions")),
         translate("Bars: how many submissions took how many seconds to grade. The numbers are in the table."),
     )

@@ -84,7 +84,7 @@ def executed(entry: Entry) -> str | None:
 
 def _judged(entry: Entry) -> str:
     if entry.result is None:
-        return translate("Nothing was handed in, so there are no points but those given by hand.")
+        return translate("There is no submission that counts, so there are no points but those given by hand.")
     return translate(
         "Points come from the text of your answers alone. It was judged on a cluster of its own: objects were sent to "
         "the server, and what the server did counts."
@@ -110,7 +110,7 @@ def _marks(entry: Entry) -> Table:
             state = Cell(translate("tasks passed: {passed} of {all}", **told), "bad")
         rows.append((Cell(exercise.title), state, Cell(_of(entry.points(exercise), exercise.points))))
     rows.append((Cell(translate("all together")), Cell(""), Cell(_of(entry.score, entry.most))))
-    return Table((translate("exercise"), "", translate("points")), tuple(rows), named=True)
+    return Table((translate("exercise"), translate("state"), translate("points")), tuple(rows), named=True)
 
 
 def _adjustments(entry: Entry) -> Section:
@@ -156,7 +156,7 @@ def _tasks(tasks: Iterable[TaskResult]) -> Table:
         )
         for one in tasks
     )
-    return Table((translate("task"), "", translate("points")), rows, named=True)
+    return Table((translate("task"), translate("state"), translate("points")), rows, named=True)
 
 
 def _missing(task: TaskResult) -> Section:
@@ -204,7 +204,9 @@ def _run(cells: Iterable[CellRun]) -> Iterator[Part]:
     )
     if rows:
         said = translate("How your notebook ran: it changes no points, and what it printed is in {file}", file=NAME)
-        yield Fold(said, (Table((translate("cell"), translate("how it went"), ""), rows, named=True),))
+        yield Fold(
+            said, (Table((translate("cell"), translate("how it went"), translate("what happened")), rows, named=True),)
+        )
 
 
 def _why(exercise: Exercise) -> Part:

@@ -18,7 +18,7 @@ import re
 import xml.etree.ElementTree as ET
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from labkit.exercises.model import Exercise
@@ -26,10 +26,10 @@ from labkit.exercises.notebook import ASSIGNMENT
 from labkit.exercises.report import Finding, TaskResult, printable
 from labkit.grading.errors import GradingError
 from labkit.grading.keeping import folder_name
-from labkit.grading.roster import Adjustment, Person
+from labkit.grading.roster import Adjustment, Matched, Person
 from labkit.grading.values import ExerciseResult, Note, Result
 
-__all__ = ["COLUMNS", "Entry", "Gradebook", "grades_csv", "grades_json", "junit_xml", "make"]
+__all__ = ["COLUMNS", "Entry", "Gradebook", "grades_csv", "grades_json", "junit_xml", "make", "people_of"]
 
 COLUMNS = (
     "assignment",
@@ -52,12 +52,13 @@ _FORMULA = re.compile(r"[=+\-@\uff1d\uff0b\uff0d\uff20]")
 
 @dataclass(frozen=True)
 class Entry:
-    """One person with what they handed in, None where there is nothing, and what was given or taken by hand.
+    """One person with what they handed in, None where nothing counts, and what was given or taken by hand.
 
-    *tasks* are those of each exercise, also where nothing was judged: there with no points and no findings.
+    *folder* is the name of the one in the output that holds what the person may see.
     """
 
     person: Person
+    folder: str
     result: Result | None
     adjustments: tuple[Adjustment, ...]
     exercises: tuple[Exercise, ...]
@@ -68,17 +69,13 @@ class Entry:
         whole = f"{self.person.first_name} {self.person.last_name}".strip()
         return whole or self.person.id
 
-    @property
-    def folder(self) -> str:
-        """The name of the folder in the output that holds what the person may see."""
-        return folder_name(self.result.key if self.result is not None else self.person.folder or self.person.id)
-
     def graded(self, exercise: Exercise) -> ExerciseResult | None:
         if self.result is None:
             return None
         return next((one for one in self.result.exercises if one.exercise_id == exercise.id), None)
 
     def tasks(self, exercise: Exercise) -> tuple[TaskResult, ...]:
+        """All of the exercise's, also where nothing was judged: there with no points and no findings."""
         graded = self.graded(exercise)
         if graded is not None and graded.report is not None:
             return graded.report.tasks
@@ -100,7 +97,7 @@ class Entry:
     @property
     def score(self) -> float:
         """The mark: never below 0, as in nbgrader's export."""
-        return max(0, self.raw)
+        return max(0.0, self.raw)
 
     @property
     def most(self) -> int:
@@ -128,6 +125,13 @@ class Gradebook:
         return tuple(one for one in self.everybody if one.result is not None)
 
 
+def people_of(matched: Matched) -> tuple[Person, ...]:
+    """Everybody on the roster, each with the key of the submission that counts as *folder*, "" where none does."""
+    with_one = (replace(person, folder=submission.key) for person, submission in matched.people)
+    without = (replace(one, folder="") for one in (*(person for person, _ in matched.doubles), *matched.missing))
+    return (*with_one, *without)
+
+
 def make(
     people: Sequence[Person],
     results: Iterable[Result],
@@ -135,42 +139,45 @@ def make(
     problems: Iterable[Note],
     exercises: Sequence[Exercise],
 ) -> Gradebook:
-    """Put together who handed in what. Without *people* (no roster) each submission's key is its person's id.
+    """Put together who handed in what: a person's submission is the one whose key is their *folder*.
 
-    A person without a submission has an entry without a result; a submission of nobody, an adjustment that fits nobody
-    or no exercise, and a missing submission are said in the problems. Raises GradingError for two results, or two
-    people, of one name: whose mark is whose would be a guess.
+    Without *people* (no roster) each submission's key is its person's id. Whoever has no submission has an entry
+    without a result; that, a submission of nobody, and an adjustment of nobody or of no exercise, are in the problems.
+    Raises GradingError for two results, or two people, of one name: whose mark is whose would be a guess.
     """
     by_key = _only_once(((one.key, one) for one in results), "submissions are called")
     _only_once(((one.id, one) for one in people), "people on the roster have the id")
-    _only_once(((one.folder, one) for one in people if one.folder), "people on the roster have the folder")
+    taken = _only_once(((one.folder, one) for one in people if one.folder), "people on the roster have the folder")
     handled: dict[str, list[Adjustment]] = defaultdict(list)
-    known = {one.id for one in exercises}
-    told = list(problems)
     for one in adjustments:
-        if one.exercise not in known:
-            told.append(
-                Note("adjustment", f"{one.student}: no exercise {one.exercise!r} was graded; it counts nowhere")
-            )
-        else:
-            handled[one.student].append(one)
-    taken = {one.folder for one in people}
-    strangers = [Person(key, "", "", "", key) for key in by_key if people and key not in taken]
-    people = people or [Person(key, "", "", "", key) for key in by_key]
+        handled[one.student].append(one)
+    graded = {one.id for one in exercises}
+    folders = {folder_name(key) for key in by_key}
 
     def entry(person: Person) -> Entry:
-        mine = tuple(sorted(handled.pop(person.id, ()), key=lambda one: (one.exercise, one.points, one.comment)))
-        return Entry(person, by_key.get(person.folder), mine, tuple(exercises))
+        result = by_key.get(person.folder)
+        folder = folder_name(result.key if result is not None else person.id)
+        if result is None and folder in folders:
+            folder = folder_name(f"{person.id}\0")
+        mine = sorted(handled.pop(person.id, ()), key=lambda one: (one.exercise, one.points, one.comment))
+        told.extend(_uncounted(one) for one in mine if one.exercise not in graded)
+        return Entry(person, folder, result, tuple(one for one in mine if one.exercise in graded), tuple(exercises))
 
-    entries = [entry(one) for one in sorted(people, key=lambda one: (one.last_name, one.first_name, one.id))]
-    others = [entry(one) for one in sorted(strangers, key=lambda one: one.id)]
-    told += [
-        Note("missing", f"{one.name} ({one.person.id}): nothing was handed in") for one in entries if not one.result
-    ]
-    told += [Note("unknown", f"{one.person.id}: nobody on the roster has this folder") for one in others]
-    told += [Note("adjustment", f"{name}: nobody has this id; it counts nowhere") for name in sorted(handled)]
+    told = list(problems)
+    strangers = [Person(key, "", "", "", key) for key in sorted(by_key) if people and key not in taken]
+    known = people or [Person(key, "", "", "", key) for key in by_key]
+    entries = [entry(one) for one in sorted(known, key=lambda one: (one.last_name, one.first_name, one.id))]
+    others = [entry(one) for one in strangers]
+    missing = [each for each in entries if each.result is None]
+    told += [Note("missing", f"{each.name} ({each.person.id}): no submission that counts") for each in missing]
+    told += [Note("unknown", f"{each.person.id}: nobody on the roster has this folder") for each in others]
+    told += [_uncounted(one) for name in sorted(handled) for one in handled[name]]
     unique = {(note.code, note.text): note for note in told}
     return Gradebook(tuple(exercises), tuple(entries), tuple(others), tuple(unique.values()))
+
+
+def _uncounted(one: Adjustment) -> Note:
+    return Note("adjustment", f"{one.student}, {one.exercise}: nobody, or no exercise, of this name is graded here")
 
 
 def grades_csv(book: Gradebook) -> str:

@@ -23,15 +23,15 @@ ROW_IN = 0.42
 LONGEST_LABEL = 40
 
 
-def upright(labels: Sequence[str], heights: Sequence[int], *, below: str, beside: str) -> str:
-    """A bar for each label, side by side; *below* and *beside* name the axes."""
+def upright(edges: Sequence[float], heights: Sequence[int], *, below: str, beside: str) -> str:
+    """A bar between each two of the *edges*, which are equally far apart; *below* and *beside* name the axes."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
     figure = Figure(figsize=(WIDTH_IN, HEIGHT_IN), layout="constrained")
     axes = figure.subplots()
-    axes.bar(range(len(labels)), heights, color=BLUE, width=0.8)
-    axes.set_xticks(range(len(labels)), [_label(one) for one in labels])
+    axes.bar(edges[:-1], heights, width=0.94 * (edges[1] - edges[0]), align="edge", color=BLUE)
+    axes.set_xticks(edges, [f"{edge:g}" for edge in edges])
     axes.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.set_ylim(0, max(1, *heights))
     axes.set_xlabel(_label(below), color=GREY)
