@@ -2,13 +2,11 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"runtime/debug"
 
 	"github.com/spf13/pflag"
-	"k8s.io/klog/v2"
 
 	"labkit.example/controlplane/internal/answer"
 )
@@ -29,7 +27,7 @@ func traceCommand(args []string, stdin io.Reader, stdout io.Writer) error {
 	if flags.NArg() > 0 {
 		return wrongUsage{fmt.Errorf("unexpected %q", flags.Arg(0))}
 	}
-	silence()
+	answer.Silence()
 	debug.SetGCPercent(gcPercent)
 	a := answer.New()
 	a.AllowWithout = allowWithout
@@ -42,13 +40,3 @@ func traceCommand(args []string, stdin io.Reader, stdout io.Writer) error {
 
 // gcPercent lets as much garbage lie as there is to keep, twice over: there is little to keep, and each answer is garbage at once.
 const gcPercent = 200
-
-// silence keeps the server's log messages from standard error: the answers say what there is to say.
-func silence() {
-	flags := flag.NewFlagSet("", flag.ContinueOnError)
-	klog.InitFlags(flags)
-	_ = flags.Set("logtostderr", "false")
-	_ = flags.Set("alsologtostderr", "false")
-	_ = flags.Set("stderrthreshold", "FATAL")
-	klog.SetOutput(io.Discard)
-}
