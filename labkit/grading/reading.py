@@ -23,7 +23,7 @@ from labkit.grading.archives import LIMITS, Budget, Limits, Member, Refused
 from labkit.grading.errors import GradingError
 from labkit.grading.values import Note, Submission
 
-__all__ = ["Handed", "read"]
+__all__ = ["Handed", "read", "some_of"]
 
 _JUNK = {"__macosx", ".ds_store", ".ipynb_checkpoints", "thumbs.db", "desktop.ini", "timestamp.txt"}
 """What systems, Jupyter and nbgrader leave beside a work."""
@@ -157,7 +157,7 @@ def _submission(key: str, where: str, members: Sequence[Member], limits: Limits)
     if twice:
         return Note("double", f"{key}: {twice}; none is taken")
     if others:
-        notes.append(Note("other-files", f"not looked at: {_named(one.name for one in others)}"))
+        notes.append(Note("other-files", f"not looked at: {some_of(one.name for one in others)}"))
     source = "/".join((where, *parts)) if parts else f"{where}/{members[0].parts[0]}"
     return _taken(Submission(key, source), place, notes, budget)
 
@@ -222,25 +222,26 @@ def _twice(place: _Place) -> str:
     if place.refused and (place.notebooks or place.answers):
         return "two zips of one name"
     if len(place.notebooks) > 1:
-        return f"several notebooks: {_named(one.name for one in place.notebooks)}"
+        return f"several notebooks: {some_of(one.name for one in place.notebooks)}"
     names = [one.name for one in place.answers]
     twice = sorted({name for name in names if names.count(name) > 1})
-    return f"the same name more than once: {_named(twice)}" if twice else ""
+    return f"the same name more than once: {some_of(twice)}" if twice else ""
 
 
 def _several(key: str, places: dict[tuple[str, ...], _Place]) -> Note:
     found = (("/".join(parts) or place.notebooks[0].name) for parts, place in sorted(places.items()))
-    return Note("double", f"{key}: several works (attempts, or assignments): {_named(found)}; none is taken")
+    return Note("double", f"{key}: several works (attempts, or assignments): {some_of(found)}; none is taken")
 
 
 def _problem(name: str, refused: str = "", others: Sequence[Member] = ()) -> Note:
     if refused:
         return Note("refused", f"{name}: {refused}")
-    there = f", but {_named(one.name for one in others)}" if others else ""
+    there = f", but {some_of(one.name for one in others)}" if others else ""
     return Note("no-submission", f"{name}: neither a notebook of the exercises nor answers/{there}")
 
 
-def _named(names: Iterable[str]) -> str:
+def some_of(names: Iterable[str]) -> str:
+    """Some of *names*, and how many more there are."""
     all_names = list(names)
     more = len(all_names) - _SHOWN
     return ", ".join(all_names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
