@@ -1,7 +1,7 @@
 """Catalogues written: what is there is kept, what is new is empty, what changed is fuzzy, what is gone is taken out.
 
 An entry is found again by its place and text; else by its text, for a paragraph that was moved; else by the closest
-text that is left over, for one that was reworded: its translation is kept, marked fuzzy, the old English beside it.
+text that is left over, for one that was reworded: its translation is kept, marked fuzzy.
 A file has one normal form, without dates and line numbers, so that its history shows translations only.
 """
 
@@ -106,12 +106,6 @@ def _found_again(entry: Entry, left: dict[tuple[str, str], Message]) -> tuple[Me
     return (left.pop(best), True) if best is not None else (None, False)
 
 
-def _previous(entry: Entry, found: Message) -> str | tuple[str, ...]:
-    """The English that the translation is of."""
-    known = forms(found.id)[0]
-    return tuple(found.previous_id) if known == entry.text else known
-
-
 def _add(made: Catalog, entry: Entry, found: Message | None, lang: str, *, fuzzy: bool) -> None:
     said = tuple(typography.typeset(lang, one) for one in forms(found.string if found is not None else ""))
     made.add(
@@ -120,6 +114,5 @@ def _add(made: Catalog, entry: Entry, found: Message | None, lang: str, *, fuzzy
         locations=[(where, 0) for where in entry.where.split(" ")],
         context=entry.context or None,
         flags={"fuzzy"} if fuzzy and any(said) else (),
-        previous_id=_previous(entry, found) if found is not None and fuzzy else (),
         user_comments=found.user_comments if found is not None else (),
     )
