@@ -25,6 +25,7 @@ __all__ = [
     "Checkout",
     "control_plane_digest",
     "control_plane_flags",
+    "go_digest",
     "packages_digest",
     "read_stamp",
     "venv_python_version",
@@ -106,6 +107,15 @@ class Checkout:
         return self.control_plane.with_name("controlplane.json")
 
     @property
+    def page_module(self) -> Path:
+        """The folder of the WebAssembly that pages load, and of Go's glue for it."""
+        return self.root / "build" / "site" / "module"
+
+    @property
+    def page_module_stamp(self) -> Path:
+        return self.page_module / "built.json"
+
+    @property
     def logs(self) -> Path:
         """The last set-up's logs, and the lock that lets one set-up run at a time."""
         return self.root / "build" / "setup"
@@ -154,11 +164,16 @@ def control_plane_flags(checkout: Checkout) -> tuple[str, ...]:
 
 
 def control_plane_digest(checkout: Checkout) -> str:
-    """Of what the control plane is built from: the Go module's sources without its tests, and the flags."""
+    """Of what the control plane is built from."""
+    return go_digest(checkout, CONTROL_PLANE_PACKAGE)
+
+
+def go_digest(checkout: Checkout, package: str) -> str:
+    """Of what a program of the Go module is built from: the sources without tests and other programs, and the flags."""
     digest = hashlib.sha256("\0".join(control_plane_flags(checkout)).encode())
     module = checkout.go_module
     sources = [module / "go.mod", module / "go.sum"]
-    for part in ("cmd", "internal"):
+    for part in (package, "internal"):
         sources += sorted(
             path for path in (module / part).rglob("*") if path.is_file() and not path.name.endswith("_test.go")
         )

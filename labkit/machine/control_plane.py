@@ -23,9 +23,18 @@ from labkit.machine.checkout import (
     read_stamp,
     write_stamp,
 )
-from labkit.machine.jobs import Command, Pause, Steps
+from labkit.machine.jobs import Command, Failure, Pause, Steps
 
-__all__ = ["control_plane_steps", "find_go", "go_on_path", "go_version_wanted", "is_fresh"]
+__all__ = [
+    "compiled",
+    "control_plane_steps",
+    "failure",
+    "find_go",
+    "go_on_path",
+    "go_version_wanted",
+    "gogc",
+    "is_fresh",
+]
 
 BUILD_BYTES = 4_000_000_000
 """Free space asked for before a first build: Go's build cache takes 2.8 GB, the modules 0.7 GB, the program 0.13 GB."""
@@ -106,7 +115,8 @@ def control_plane_steps(checkout: Checkout, go: str | None, go_installed: Callab
     lacking = "{{if .Stale}}{{.ImportPath}}{{end}}"
     listing = (go, "list", "-deps", *flags, "-f", lacking, CONTROL_PLANE_PACKAGE)
     env = {"CGO_ENABLED": "0"}
-    lines = yield Command("fetching modules", listing, _failure, checkout.go_module, env, detail=_downloads())
+    fails = failure("the control plane", "control-plane.log", ELSE)
+    lines = yield Command("fetching modules", listing, fails, checkout.go_module, env, detail=_downloads())
     stale = sum(1 for line in lines if line and not line.startswith("go: "))
     if stale > FIRST_BUILD_PACKAGES:
         _check_disk(go)
@@ -114,8 +124,8 @@ def control_plane_steps(checkout: Checkout, go: str | None, go_installed: Callab
     new = checkout.control_plane.with_name(f".new-{os.getpid()}")
     try:
         build = (go, "build", "-v", *flags, "-o", str(new), CONTROL_PLANE_PACKAGE)
-        yield Command("compiling", build, _failure, checkout.go_module, {**env, **_gogc()}, detail=_compiled(stale))
-        yield Command("trying it", (str(new), "version"), _failure, checkout.go_module)
+        yield Command("compiling", build, fails, checkout.go_module, {**env, **gogc()}, detail=compiled(stale))
+        yield Command("trying it", (str(new), "version"), fails, checkout.go_module)
         checkout.control_plane_stamp.unlink(missing_ok=True)
         new.replace(checkout.control_plane)
     finally:
@@ -123,7 +133,7 @@ def control_plane_steps(checkout: Checkout, go: str | None, go_installed: Callab
     write_stamp(checkout.control_plane_stamp, {"digest": digest})
 
 
-def _gogc() -> dict[str, str]:
+def gogc() -> dict[str, str]:
     if "GOGC" in os.environ:
         return {}
     try:
@@ -160,7 +170,7 @@ def _downloads() -> Callable[[str], str | None]:
     return detail
 
 
-def _compiled(total: int) -> Callable[[str], str | None]:
+def compiled(total: int) -> Callable[[str], str | None]:
     """Counts the names ``go build -v`` prints; when all are through, Go still links for some seconds."""
     seen = 0
 
@@ -176,25 +186,32 @@ def _compiled(total: int) -> Callable[[str], str | None]:
     return detail
 
 
-def _failure(code: int, lines: Sequence[str]) -> LabkitError:
-    said = [line for line in lines if (" " in line or line.startswith("#")) and not line.startswith("go: downloading")]
-    evidence = f"exit code {code}: " + (" | ".join(line[:SHOWN_OF_A_LINE] for line in said[-2:]) or "no output")
-    text = "\n".join(said)
-    if FULL in text.lower():
+def failure(what: str, log: str, otherwise: str) -> Failure:
+    """Makes the error of a ``go`` command that ended badly: *what* was to be built, and what to do *otherwise*."""
+
+    def made(code: int, lines: Sequence[str]) -> LabkitError:
+        said = [
+            line for line in lines if (" " in line or line.startswith("#")) and not line.startswith("go: downloading")
+        ]
+        evidence = f"exit code {code}: " + (" | ".join(line[:SHOWN_OF_A_LINE] for line in said[-2:]) or "no output")
+        text = "\n".join(said)
+        if FULL in text.lower():
+            return MachineError(
+                f"the disk is full: {what} was not built",
+                evidence=evidence,
+                next_act="make room (Go's cache: go env GOCACHE), then make setup again",
+            )
+        if any(sign in text for sign in NO_NETWORK):
+            return MachineError(
+                f"the Go modules of {what} could not be fetched",
+                evidence=evidence,
+                next_act="about 150 modules (200 MB) are needed once: connect this machine to a Go module proxy, or "
+                f"point GOPROXY to a copy, then make setup again; {otherwise}",
+            )
         return MachineError(
-            "the disk is full: the control plane was not built",
+            f"{what} was not built",
             evidence=evidence,
-            next_act="make room (Go's cache: go env GOCACHE), then make setup again",
+            next_act=f"the whole output is in build/setup/{log}; {otherwise}",
         )
-    if any(sign in text for sign in NO_NETWORK):
-        return MachineError(
-            "the Go modules of the control plane could not be fetched",
-            evidence=evidence,
-            next_act="about 150 modules (200 MB) are needed once: connect this machine to a Go module proxy, or point "
-            f"GOPROXY to a copy, then make setup again; {ELSE}",
-        )
-    return MachineError(
-        "the control plane was not built",
-        evidence=evidence,
-        next_act=f"the whole output is in build/setup/control-plane.log; {ELSE}",
-    )
+
+    return made

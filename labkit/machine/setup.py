@@ -22,7 +22,7 @@ from typing import TextIO
 from labkit.cluster import system, tools
 from labkit.cluster.base import KUBERNETES_VERSION
 from labkit.errors import LabkitError, MachineError, ToolMissing
-from labkit.machine import control_plane, packages
+from labkit.machine import control_plane, packages, page_module
 from labkit.machine.checkout import Checkout
 from labkit.machine.jobs import Job, stop_all
 from labkit.show.setup import clock, state_line
@@ -45,6 +45,7 @@ class Asked:
     extras: frozenset[str] = frozenset()
     packages: bool = True
     control_plane: bool = True
+    page_module: bool = False
 
 
 class Screen:
@@ -93,6 +94,7 @@ def run(argv: Sequence[str]) -> int:
         extras=frozenset(name for name in ("dev", "bench", "lock") if getattr(options, name)),
         packages=not options.only_control_plane,
         control_plane=not options.without_control_plane,
+        page_module=options.dev and not options.without_control_plane,
     )
     try:
         with system.ends_on_signals():
@@ -115,7 +117,7 @@ def set_up(checkout: Checkout, asked: Asked, out: TextIO) -> None:
     Raises MachineError (state, evidence, next act) when a part cannot be made; by then nothing of it runs any more.
     """
     needs = _needs(checkout, asked)
-    if not needs.packages and not needs.control_plane:
+    if needs == Needs(False, False, False):
         out.write("set-up: everything is there\n")
         return
     with _alone(checkout, out):
@@ -134,6 +136,7 @@ class Needs:
 
     packages: bool
     control_plane: bool
+    page_module: bool
 
 
 def _needs(checkout: Checkout, asked: Asked) -> Needs:
@@ -141,11 +144,12 @@ def _needs(checkout: Checkout, asked: Asked) -> Needs:
     return Needs(
         packages=asked.packages and not packages.is_fresh(checkout, asked.extras),
         control_plane=build and not control_plane.is_fresh(checkout),
+        page_module=asked.page_module and not page_module.is_fresh(checkout),
     )
 
 
 def _jobs(checkout: Checkout, asked: Asked, needs: Needs, out: TextIO) -> list[Job]:
-    go, first = _find_go(checkout, out) if needs.control_plane else (None, ())
+    go, first = _find_go(checkout, out) if needs.control_plane or needs.page_module else (None, ())
     if first and not asked.packages:
         raise ToolMissing(
             "there is no Go to build the control plane with", next_act="install Go (conda: conda install go)"
@@ -160,7 +164,19 @@ def _jobs(checkout: Checkout, asked: Asked, needs: Needs, out: TextIO) -> list[J
             out.write("set-up: the control plane is compiled once, 2,200 packages of Go: about 8 minutes on 2 cores\n")
         steps = control_plane.control_plane_steps(checkout, go, lambda: plan.first_done)
         jobs.append(Job("control plane", steps, checkout.logs / "control-plane.log"))
+    if needs.page_module:
+        before = tuple(jobs)
+        own = str(checkout.venv_bin / "go")
+        steps = page_module.page_module_steps(checkout, lambda: _go_when_free(go, own, plan, before))
+        jobs.append(Job("pages' module", steps, checkout.logs / "page-module.log"))
     return jobs
+
+
+def _go_when_free(go: str | None, own: str, plan: packages.PackagesPlan, jobs: Sequence[Job]) -> str | None:
+    """*go*, or the environment's *own* once the *plan* has brought it; None while the control plane is compiled."""
+    if any(job.name == "control plane" and not job.done for job in jobs):
+        return None
+    return go or (own if plan.first_done else None)
 
 
 def _find_go(checkout: Checkout, out: TextIO) -> tuple[str | None, tuple[str, ...]]:

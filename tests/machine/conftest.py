@@ -151,9 +151,11 @@ def miniature(tmp_path: Path) -> Iterator[Miniature]:
         (root / "labkit").mkdir(exist_ok=True)
         copy(source, root / "labkit" / part)
     module = root / "controlplane"
-    (module / "cmd" / "controlplane").mkdir(parents=True)
+    for program in ("controlplane", "crdtrace"):
+        (module / "cmd" / program).mkdir(parents=True)
+        (module / "cmd" / program / "main.go").write_text("package main\n", encoding="utf-8")
     (module / "go.mod").write_text("module example\n\ngo 1.26.0\n", encoding="utf-8")
-    (module / "cmd" / "controlplane" / "main.go").write_text("package main\n", encoding="utf-8")
+    _script(root / "lib" / "wasm" / "wasm_exec.js", "glue\n")
     (root / "seen").mkdir()
     (root / "told").mkdir()
     for name, text in (("go", GO), ("go-1.26", GO), ("kubectl", KUBECTL)):

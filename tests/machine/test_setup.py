@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib.util
 import io
 import os
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from labkit.errors import MachineError
-from labkit.machine import control_plane, old_python, packages, setup
+from labkit.machine import control_plane, old_python, packages, page_module, setup
 from labkit.machine.checkout import Checkout, read_stamp
 from labkit.machine.jobs import Job
 from tests.machine.conftest import Miniature, gone
@@ -38,6 +39,39 @@ def test_builds_with_the_flags_that_keep_the_cache_of_use_and_tell_the_version(m
     version = "-X k8s.io/component-base/version.gitVersion=v1.99.3"
     assert f"build -v -trimpath -buildvcs=false -ldflags=-s -w {version} -o " in build
     assert build.endswith(" ./cmd/controlplane")
+
+
+def test_for_the_tests_it_makes_the_pages_module_too_once_the_control_plane_is_there(miniature: Miniature) -> None:
+    assert miniature.run()[0] == 0
+    assert not page_module.is_fresh(miniature.checkout)
+    assert miniature.run("--dev")[0] == 0
+    place = miniature.checkout.page_module
+    assert gzip.decompress((place / "crdtrace.wasm.gz").read_bytes()).startswith(b"#!/bin/sh")
+    assert (place / "wasm_exec.js").read_text(encoding="utf-8") == "glue\n"
+    assert page_module.is_fresh(miniature.checkout)
+    builds = [call for call in miniature.calls if " build " in call]
+    assert [call.rpartition(" ")[2] for call in builds] == ["./cmd/controlplane", "./cmd/crdtrace"]
+
+
+def test_a_change_of_the_pages_module_alone_does_not_build_the_control_plane(miniature: Miniature) -> None:
+    miniature.run("--dev")
+    (miniature.root / "controlplane/cmd/crdtrace/main.go").write_text("package main // new\n", encoding="utf-8")
+    assert miniature.run()[1] == "set-up: everything is there\n"
+    assert miniature.run("--dev")[0] == 0
+    assert sum(" build " in call for call in miniature.calls) == 3
+
+
+def test_a_module_too_large_to_fetch_is_an_error_and_leaves_the_one_before(
+    miniature: Miniature, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    miniature.run("--dev")
+    monkeypatch.setattr(page_module, "MOST_BYTES", 10)
+    monkeypatch.setenv("PATH", miniature.environ["PATH"])
+    steps = page_module.page_module_steps(miniature.checkout, lambda: str(miniature.root / "bin" / "go"))
+    with pytest.raises(MachineError, match="grown too large"):
+        _run(Job("pages' module", steps, miniature.root / "log"))
+    assert page_module.is_fresh(miniature.checkout)
+    assert [path.name for path in miniature.checkout.page_module.parent.iterdir()] == ["module"]
 
 
 def test_installs_under_the_constraints_of_the_lock(miniature: Miniature) -> None:
@@ -287,7 +321,9 @@ def test_a_disk_with_too_little_room_is_said_before_anything_is_made(
 
 def test_a_full_disk_is_named_whoever_met_it() -> None:
     pip = packages._pip_failure(1, ["ERROR: Could not install: [Errno 28] No space left on device"])
-    go = control_plane._failure(1, ["# k8s.io/api", "write /x: no space left on device"])
+    go = control_plane.failure("the control plane", "x.log", "")(
+        1, ["# k8s.io/api", "write /x: no space left on device"]
+    )
     assert pip.state == "the disk is full: the Python packages were not installed"
     assert go.state == "the disk is full: the control plane was not built"
 
