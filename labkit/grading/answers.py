@@ -29,6 +29,7 @@ from labkit.languages import LANGUAGES
 __all__ = ["answers_of"]
 
 _FORMAT = 4
+_CELLS = 10_000
 _NBVAL = re.compile(r"\A(?:[ \t]*(?:#[ \t]*NBVAL_\w+[ \t]*)?\r?\n)+")
 """Lines above an answer that only nbval reads; they are taken out before a cell is run."""
 
@@ -63,7 +64,7 @@ class _Cell:
     @cached_property
     def answer(self) -> tuple[str, str] | None:
         """The exercise and the text, where the cell is an answer: what ``%%answer`` is called with, and writes."""
-        return _called(self.source) if "%%answer" in self.source else None
+        return _called(self.source[: 2 * LIMITS.answer]) if "%%answer" in self.source else None
 
 
 @dataclass(frozen=True)
@@ -183,15 +184,19 @@ def _cells(data: bytes, notes: list[Note]) -> list[_Cell] | None:
         raw = json.loads(data)
         version = raw["nbformat"]
         if version > _FORMAT:
-            notes.append(Note("newer-notebook", f"its format is {version}, newer than {_FORMAT}: it is not read"))
+            notes.append(Note("newer-notebook", f"its format is newer than {_FORMAT}: it is not read"))
             return None
         if version < _FORMAT:
             raw = _upgraded(data)
             notes.append(Note("older-notebook", f"its format is {version}; it is read as {_FORMAT}"))
-        return _raw_cells(list(raw["cells"]), notes)
+        cells = list(raw["cells"])
+        if len(cells) <= _CELLS:
+            return _raw_cells(cells, notes)
+        why = f"more than {_CELLS:,} cells"
     except Exception as error:  # whatever a student's JSON makes three libraries raise, it is no notebook
-        notes.append(Note("broken-notebook", f"not a notebook that can be read: {type(error).__name__}"))
-        return None
+        why = type(error).__name__
+    notes.append(Note("broken-notebook", f"not a notebook that can be read: {why}"))
+    return None
 
 
 def _upgraded(data: bytes) -> Any:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
 
+from labkit import magics
 from labkit.exercises import model, notebook
+from labkit.exercises import submission as submit
 from labkit.exercises.model import Exercise
-from labkit.exercises.progress import Answers
+from labkit.exercises.progress import Answers, folder
 from labkit.grading.answers import answers_of
 from labkit.grading.archives import LIMITS, MB
+from labkit.grading.reading import read
 from labkit.grading.values import Answer, Note, Submission
 from labkit.languages import LANGUAGES
 from tests.exercises import sample
@@ -87,6 +91,20 @@ def test_what_nbgrader_hands_out_is_not_noted(exercise: Exercise) -> None:
     assert asked(exercise, notebook_of(exercise, change=as_nbgrader)) == (Answer("limit", TEXT, CELL), ())
 
 
+def test_what_labkit_submit_packs_comes_out_as_it_was_kept(tmp_path: Path) -> None:
+    exercise = model.load(sample.make(tmp_path))
+    notebooks = tmp_path / "notebooks"
+    notebooks.mkdir()
+    (notebooks / notebook.NAME).write_text(json.dumps(notebook_of(exercise)), encoding="utf-8")
+    Answers(folder(tmp_path)).write(exercise, "a: é\n")
+    submit.make(tmp_path, tmp_path / "ann.zip")
+    found = read(tmp_path / "ann.zip")
+    (handed,) = found.submissions
+    assert (handed.key, handed.notes, found.problems) == ("ann", (), ())
+    (answer,), notes = answers_of(handed, [exercise])
+    assert (answer.text, answer.cell, codes(answer.notes), notes) == ("a: é\n", CELL, ["file-counts"], ())
+
+
 def test_the_file_counts_where_both_are_there(exercise: Exercise) -> None:
     answer, _ = asked(exercise, notebook_of(exercise), ("limit.yaml", b"b: 2\n"))
     assert (answer.text, answer.cell) == ("b: 2\n", CELL)
@@ -122,23 +140,33 @@ NOT_KEPT = [
 ]
 
 
-@pytest.fixture(scope="module")
-def shell() -> Iterator[Any]:
-    from IPython.core.interactiveshell import InteractiveShell
+class Shell:
+    """What a cell that IPython has translated calls; an empty body is refused there."""
 
-    kind: Any = InteractiveShell
-    yield kind()
-    InteractiveShell.clear_instance()
+    def __init__(self) -> None:
+        self.magics: dict[str, Callable[[str, str], None]] = {}
+
+    def register_magic_function(self, function: Callable[..., None], *, magic_kind: str, magic_name: str) -> None:
+        if "cell" in magic_kind:
+            self.magics[magic_name] = function
+
+    def set_custom_exc(self, *_: object) -> None: ...
+
+    def run_line_magic(self, *_: object) -> None: ...
+
+    def run_cell_magic(self, name: str, line: str, body: str) -> None:
+        if body and name in self.magics:
+            self.magics[name](line, body)
 
 
 @pytest.mark.parametrize("source", CELLS + NOT_KEPT)
-def test_a_cell_is_read_as_the_magic_writes_it(
-    exercise: Exercise, tmp_path: Path, shell: Any, source: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """IPython itself runs the cell, and the file that it leaves is what was read from the cell, to the byte."""
-    from labkit import magics
+def test_a_cell_is_read_as_the_magic_writes_it(exercise: Exercise, tmp_path: Path, source: str) -> None:
+    """IPython translates the cell, our magic is called, and its file is what was read from the cell, to the byte."""
+    from IPython.core import inputtransformer2
 
+    library: Any = inputtransformer2
     kept = Answers(tmp_path / "answers")
+    shell = Shell()
 
     class Lab:
         def answer(self, name: str, text: str) -> None:
@@ -146,8 +174,8 @@ def test_a_cell_is_read_as_the_magic_writes_it(
             kept.write(exercise, text)
 
     magics.register(shell, Lab())  # type: ignore[arg-type]
-    shell.run_cell(source)
-    capsys.readouterr()
+    with contextlib.suppress(SyntaxError, NameError):
+        exec(library.TransformerManager().transform_cell(source), {"get_ipython": lambda: shell})  # noqa: S102
     answer, _ = asked(exercise, notebook_of(exercise, source))
     assert (answer.text or None) == kept.read(exercise)
     assert bool(answer.text) == (source in CELLS)
@@ -233,6 +261,11 @@ def test_a_deleted_cell_leaves_the_file(exercise: Exercise) -> None:
     assert (answer.text, answer.empty, codes(answer.notes)) == (None, True, ["deleted-cell"])
     answer, _ = asked(exercise, whole, ("limit.yaml", b"a: 1\n"))
     assert (answer.text, answer.cell, codes(answer.notes)) == (TEXT, None, ["deleted-cell"])
+
+
+def test_a_heap_of_cells_is_not_looked_through(exercise: Exercise) -> None:
+    answer, notes = asked(exercise, notebook_of(exercise, change=lambda cells: cells.extend([{}] * 10_000)))
+    assert (answer.text, codes(notes)) == (None, ["broken-notebook"])
 
 
 def test_a_changed_head_is_noted_once(exercise: Exercise) -> None:
