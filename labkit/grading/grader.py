@@ -1,0 +1,226 @@
+"""One submission graded: what was handed in becomes a result, and nothing else of it remains.
+
+A submission is run so that people can look at what it did, and judged so that it gets a mark, and the two must not
+touch. So it is run first, behind walls and on a cluster of its own, and everything of that is ended; only then its
+texts are judged, in a cluster that no student's program was ever given. What a student did is always a result; an error
+means that labkit or this machine failed, and that nothing is known about the submission.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+import psutil
+
+import labkit
+from labkit.cluster import Owner, places, tools
+from labkit.cluster.base import Progress, silent
+from labkit.cluster.embedded import EmbeddedCluster
+from labkit.course.handout import student_files
+from labkit.errors import LabkitError
+from labkit.exercises.model import Exercise, load_all
+from labkit.exercises.texts import exercise_in
+from labkit.grading import graft, strays
+from labkit.grading.answers import answers_of
+from labkit.grading.errors import GradingError
+from labkit.grading.judging import CannotJudge, Judge
+from labkit.grading.running import ExerciseRun, Running
+from labkit.grading.values import Answer, ExerciseResult, Note, Result, Submission
+from labkit.grading.walls import Walls
+from labkit.languages import speaking
+
+__all__ = ["NOT_JUDGED", "Course", "Grader"]
+
+NOT_JUDGED = "not-judged"
+"""The code of a note on an exercise that has no points because it could not be judged: an instructor gives them."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """What a class is graded by: the course at *root*, and of its exercises those that count, in order.
+
+    *lang* is what students are spoken to in. *digest* changes with everything that a result is made from. *sources* are
+    the exercises' notebooks run with their solutions (``prepared``), which are made from the same and so are no part of
+    what makes two courses equal.
+    """
+
+    root: Path
+    lang: str
+    exercises: tuple[Exercise, ...]
+    digest: str
+    sources: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def load(cls, root: Path, lang: str = "en", only: Iterable[str] = ()) -> Course:
+        """Read the course; *only* names the exercises that count (all by default). Raises ExerciseError, GradingError
+        for an id that is none, and what finding the control plane raises."""
+        every = load_all(root)
+        wanted = set(only)
+        unknown = sorted(wanted - {one.id for one in every})
+        if unknown:
+            known = ", ".join(one.id for one in every)
+            raise GradingError(f"no exercise {', '.join(map(repr, unknown))}", next_act=f"there are {known}")
+        chosen = tuple(one for one in every if not wanted or one.id in wanted)
+        return cls(root.absolute(), lang, chosen, _digest(root, lang, chosen))
+
+    def prepared(self, progress: Progress = silent) -> Course:
+        """With *sources*, which are run where they are not kept from an earlier time."""
+        made = graft.sources(self.exercises, self.root, _own_cluster, lang=self.lang, progress=progress)
+        return replace(self, sources=made)
+
+    def expect_here(self) -> None:
+        """Raise GradingError where this machine has another course at the same place, or none."""
+        try:
+            here = Course.load(self.root, self.lang, [one.id for one in self.exercises]).digest
+        except LabkitError as error:
+            raise GradingError(f"the course is not at {self.root} on this machine", evidence=str(error)) from error
+        if here != self.digest:
+            raise GradingError(
+                "this machine would grade by something else",
+                evidence="its exercises, labkit, kubectl or control plane are not the same: "
+                f"{here[:12]}, not {self.digest[:12]}",
+                next_act="bring the same checkout to it, and make setup",
+            )
+
+    def grader(self, slot: int) -> Grader:
+        return Grader(self, slot)
+
+
+class Grader:
+    """Grades one submission after the other; a context manager, one a process.
+
+    *slot* is a number that no other grader on this machine has at the time. Needs ``Course.sources``.
+    """
+
+    def __init__(self, course: Course, slot: int) -> None:
+        self._course, self._slot = course, slot
+        self._stack = ExitStack()
+        self._told = {one.id: exercise_in(course.lang, one) for one in course.exercises}
+
+    def __enter__(self) -> Self:
+        course = self._course
+        with ExitStack() as stack:
+            self._walls = Walls.find(self._slot, hidden=(course.root,))
+            running = Running(course.root, course.sources, self._walls, lang=course.lang)
+            self._running = stack.enter_context(running)
+            self._judge = stack.enter_context(Judge(self._walls.runner()))
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the clusters; always safe."""
+        self._stack.close()
+
+    def grade(self, submission: Submission, progress: Callable[[str], None] = silent) -> Result:
+        """The result. Raises only for what belongs to labkit or the machine: then nothing is known, and no process,
+        folder or cluster of the submission is left either.
+        """
+        began = time.monotonic()
+        before = strays.children()
+        answers, notes = answers_of(submission, self._course.exercises)
+        try:
+            ran = self._run([one for one in answers if not one.empty], progress)
+            strays.end(_started_since(before))
+            results = tuple(self._result(one, ran.get(one.exercise_id), progress) for one in answers)
+        finally:
+            strays.end(_started_since(before))
+        return Result(
+            key=submission.key,
+            source=submission.source,
+            sha256=submission.sha256,
+            exercises=results,
+            notes=(*submission.notes, *notes),
+            walls=self._walls.describe(),
+            seconds=round(time.monotonic() - began, 2),
+        )
+
+    def _run(self, answers: Sequence[Answer], progress: Progress) -> Mapping[str, ExerciseRun]:
+        """Run the notebooks on a cluster that is theirs, and ends with them."""
+        if not answers:
+            return {}
+        progress("its cluster is started")
+        with _own_cluster() as cluster:
+            progress("its notebooks are run")
+            return self._running.run(answers, cluster)
+
+    def _result(self, answer: Answer, ran: ExerciseRun | None, progress: Progress) -> ExerciseResult:
+        exercise = self._told[answer.exercise_id]
+        notes = [*answer.notes, *(ran.notes if ran is not None else ())]
+        report = None
+        if not answer.empty and answer.text is not None:
+            try:
+                with speaking(self._course.lang):
+                    report = self._judge.judge(exercise, answer.text, progress)
+            except CannotJudge as error:
+                notes.append(Note(NOT_JUDGED, f"{error.state}: {error.evidence}"))
+        return ExerciseResult(
+            exercise_id=exercise.id,
+            title=exercise.title,
+            points=report.points if report is not None else 0,
+            max_points=exercise.points,
+            empty=answer.empty,
+            report=report,
+            cells=ran.cells if ran is not None else (),
+            notebook=ran.notebook if ran is not None else None,
+            notes=tuple(notes),
+            answer=answer.text,
+        )
+
+
+@contextmanager
+def _own_cluster() -> Iterator[EmbeddedCluster]:
+    """Held by this process, never one that somebody uses."""
+    cluster = EmbeddedCluster(places.held(), owner=Owner.HELD)
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.stop()
+
+
+def _started_since(before: Sequence[psutil.Process]) -> list[psutil.Process]:
+    """What runs below this process and did not then, but for the control planes that it holds itself."""
+    ours = tools.find_controlplane().resolve()
+    return [one for one in strays.children() if one not in before and _program(one) != ours]
+
+
+def _program(process: psutil.Process) -> Path | None:
+    try:
+        return Path(process.exe())
+    except psutil.Error:
+        return None
+
+
+# -- what a result depends on ---------------------------------------------------------------------------------------
+
+
+def _digest(root: Path, lang: str, exercises: Sequence[Exercise]) -> str:
+    """Of the same bytes it is the same on every machine."""
+    digest = hashlib.sha256(f"{lang}\0{sys.version_info[:2]}\0{[one.id for one in exercises]}\0".encode())
+    for name, content in _files(root, lang, exercises):
+        digest.update(f"{name}\0{len(content)}\0".encode())
+        digest.update(content)
+    for program in (tools.find_controlplane(), tools.find_kubectl()):
+        with program.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+def _files(root: Path, lang: str, exercises: Sequence[Exercise]) -> Iterator[tuple[str, bytes]]:
+    yield from student_files(root)
+    package = Path(labkit.__file__).parent
+    for base, folder in (
+        (package.parent, package),
+        (root, root / "locale" / lang),
+        *((root, one.folder) for one in exercises),
+    ):
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                yield path.relative_to(base).as_posix(), path.read_bytes()
