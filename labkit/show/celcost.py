@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from labkit.languages import translate
 from labkit.show.document import Cell, Document, Facts, Mark, Note, Part, Table
+from labkit.show.units import grouped
 from labkit.trace.celcost import Costs, Expression, SchemaTotal
 
 __all__ = ["document"]
@@ -19,19 +21,26 @@ SMALLEST_SHARE = 0.001
 def document(value: Costs) -> Document:
     """Costs, totals, where each expression lies, advice, and what the server says; numbered, the costliest first."""
     ordered = sorted(value.expressions, key=lambda one: -(one.estimated_cost or 0))
-    verdict = "refused by the server" if value.refused else "accepted by the server"
+    verdict = translate("refused by the server") if value.refused else translate("accepted by the server")
     parts: list[Part] = []
     if ordered:
         parts.append(_costs(ordered, several=len(value.schemas) > 1))
-        parts.append(Facts(tuple((f"all of {total.version}", _total(total)) for total in value.schemas)))
-        parts.append(_numbered("path", [(one, one.path) for one in ordered], ordered))
+        parts.append(
+            Facts(
+                tuple((translate("all of {version}", version=total.version), _total(total)) for total in value.schemas)
+            )
+        )
+        parts.append(_numbered(translate("path"), [(one, one.path) for one in ordered], ordered))
     else:
-        parts.append(Note("no rules, so nothing to spend"))
-    parts.append(_numbered("advice", [(one, advice.text) for one in ordered for advice in one.advice], ordered))
+        parts.append(Note(translate("no rules, so nothing to spend")))
+    parts.append(
+        _numbered(translate("advice"), [(one, advice.text) for one in ordered for advice in one.advice], ordered)
+    )
     said = [(one, line) for one in ordered for line in one.error.splitlines()]
-    parts.append(_numbered("what the server says", said, ordered, "bad", value.other_lines))
+    parts.append(_numbered(translate("what the server says"), said, ordered, "bad", value.other_lines))
     kept = tuple(part for part in parts if not isinstance(part, Table) or part.rows)
-    return Document(f"cost of the rules of {value.source}: {verdict}", kept)
+    title = translate("cost of the rules of {source}: {verdict}", source=value.source, verdict=verdict)
+    return Document(title, kept)
 
 
 def _numbered(
@@ -50,12 +59,13 @@ def _numbered(
 
 def _costs(ordered: list[Expression], *, several: bool) -> Table:
     first = ordered[0]
-    limits = (f"of {first.expression_limit:,}", f"of {first.schema_limit:,}")
-    heads = ("#", *(("version",) if several else ()), "cost", *limits, "places", "kind", "expression")
+    limits = tuple(translate("of {n}", n=grouped(limit)) for limit in (first.expression_limit, first.schema_limit))
+    told = (translate("places"), translate("kind"), translate("expression"))
+    heads = ("#", *((translate("version"),) if several else ()), translate("cost"), *limits, *told)
     rows = []
     for number, one in enumerate(ordered, 1):
         mark = _mark(one)
-        places = "unbounded" if one.cardinality is None else f"{one.cardinality:,}"
+        places = translate("unbounded") if one.cardinality is None else grouped(one.cardinality)
         said = (_cost(one), _share(one.share.expression, one), _share(one.share.schema, one))
         version = (Cell(one.version),) if several else ()
         numbers = tuple(Cell(text, mark) for text in said)
@@ -67,8 +77,8 @@ def _costs(ordered: list[Expression], *, several: bool) -> Table:
 
 def _cost(one: Expression) -> str:
     if one.estimated_cost is None:
-        return "does not compile" if one.error else "not estimated"
-    return f"{one.estimated_cost:,}"
+        return translate("does not compile") if one.error else translate("not estimated")
+    return grouped(one.estimated_cost)
 
 
 def _mark(one: Expression) -> Mark:
@@ -83,11 +93,12 @@ def _share(share: float, one: Expression) -> str:
 
 def _part(share: float) -> str:
     if share >= AS_FACTOR:
-        return f"{share:,.0f} times"
+        return translate("{n} times", n=grouped(round(share)))
     return f"{share:.1%}" if share >= SMALLEST_SHARE or share == 0 else f"< {SMALLEST_SHARE:.1%}"
 
 
 def _total(total: SchemaTotal) -> Cell:
     share = total.total / total.limit
     mark: Mark = "bad" if share > 1 else "changed" if share >= NEAR else ""
-    return Cell(f"{total.total:,} of {total.limit:,} ({_part(share)})", mark)
+    told = {"total": grouped(total.total), "limit": grouped(total.limit), "share": _part(share)}
+    return Cell(translate("{total} of {limit} ({share})", **told), mark)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from labkit.languages import translate, worded
 from labkit.observe.changes import ABSENT, Absent, Change, Json, Kind, Path, compact, dotted, leaves
 from labkit.show.document import Cell, Mark, Table
 
@@ -17,19 +18,28 @@ MARKS: dict[Kind, Mark] = {
     "changed": "changed",
 }
 
+WORDS: dict[Kind, str] = {
+    "pruned": worded("pruned"),
+    "dropped": worded("dropped"),
+    "defaulted": worded("defaulted"),
+    "converted": worded("converted"),
+    "changed": worded("changed"),
+}
+
 
 def changes_table(changes: Iterable[Change], before: str, after: str) -> Table:
     """One row a change; *before* and *after* head the columns of the two values."""
     rows = tuple(
         (
             Cell(change.dotted, code=True),
-            Cell(change.kind, MARKS[change.kind]),
+            Cell(translate(WORDS[change.kind]), MARKS[change.kind]),
             Cell(compact(change.before), code=True),
             Cell(compact(change.after), code=True),
         )
         for change in changes
     )
-    return Table(("field", "what", before, after), rows, empty="nothing was pruned and nothing filled in")
+    empty = translate("nothing was pruned and nothing filled in")
+    return Table((translate("field"), translate("what"), before, after), rows, empty=empty)
 
 
 def grid(base: tuple[str, Json], others: Sequence[tuple[str, Json, tuple[Change, ...]]]) -> Table:
@@ -46,7 +56,8 @@ def grid(base: tuple[str, Json], others: Sequence[tuple[str, Json, tuple[Change,
         for column, (_, _, changes) in zip(columns[1:], others, strict=True):
             cells.append(_marked(path, column.get(path, ABSENT), changes))
         rows.append(tuple(cells))
-    return Table(("field", base[0], *(other[0] for other in others)), tuple(rows), empty="empty objects")
+    heads = (translate("field"), base[0], *(other[0] for other in others))
+    return Table(heads, tuple(rows), empty=translate("empty objects"))
 
 
 def _order(path: Path) -> tuple[tuple[int, int, str], ...]:
@@ -61,5 +72,5 @@ def _marked(path: Path, value: Json | Absent, changes: tuple[Change, ...]) -> Ce
     """The change that covers this path is the one at it or above it."""
     for change in changes:
         if path[: len(change.path)] == change.path:
-            return Cell(compact(value), MARKS[change.kind], change.kind, code=True)
+            return Cell(compact(value), MARKS[change.kind], translate(WORDS[change.kind]), code=True)
     return _plain(value)

@@ -11,9 +11,9 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from labkit.languages import plural, translate, worded
 from labkit.observe.cost import Cost, Plan, Round, Step
 from labkit.observe.growth import Line, fit
-from labkit.observe.load import counted
 from labkit.observe.reading import Reading
 from labkit.show.document import Cell, Document, Note, Table
 from labkit.show.units import Unit, amount, listed, mebibytes, seconds, significant
@@ -72,21 +72,21 @@ def _kib(value: int | None) -> float | None:
 
 
 _DISCOVERY = (
-    Measure("types", "types (api-resources)", "", lambda r: r.types),
-    Measure("groups", "groups", "", lambda r: r.groups, steps=True),
+    Measure("types", worded("types (api-resources)"), "", lambda r: r.types),
+    Measure("groups", worded("groups"), "", lambda r: r.groups, steps=True),
     Measure("discovery", "/apis", "bytes", lambda r: r.discovery_bytes, steps=True),
-    Measure("aggregated", "/apis, aggregated", "bytes", lambda r: r.aggregated_bytes),
-    Measure("documents", "OpenAPI v3 documents", "", lambda r: r.group_versions, steps=True),
-    Measure("openapi", "OpenAPI v3 of the group", "bytes", lambda r: r.openapi_bytes),
-    Measure("established", "all established in", "s", taken=lambda step: step.established_s),
-    Measure("published", "all published in", "s", taken=lambda step: step.published_s),
+    Measure("aggregated", worded("/apis, aggregated"), "bytes", lambda r: r.aggregated_bytes),
+    Measure("documents", worded("OpenAPI v3 documents"), "", lambda r: r.group_versions, steps=True),
+    Measure("openapi", worded("OpenAPI v3 of the group"), "bytes", lambda r: r.openapi_bytes),
+    Measure("established", worded("all established in"), "s", taken=lambda step: step.established_s),
+    Measure("published", worded("all published in"), "s", taken=lambda step: step.published_s),
 )
-_STORED = (Measure("stored", "all objects created in", "s", taken=lambda step: step.stored_s),)
+_STORED = (Measure("stored", worded("all objects created in"), "s", taken=lambda step: step.stored_s),)
 _ALWAYS = (
-    Measure("resident", "memory of the process", "MiB", lambda r: _mib(r.memory_bytes), drifts=True),
-    Measure("in_use", "memory in use", "MiB", lambda r: _mib(r.heap_bytes), drifts=True),
-    Measure("etcd_stored", "etcd, keys and values", "KiB", lambda r: _kib(r.stored_bytes)),
-    Measure("etcd_file", "etcd, file", "KiB", lambda r: _kib(r.database_bytes), drifts=True),
+    Measure("resident", worded("memory of the process"), "MiB", lambda r: _mib(r.memory_bytes), drifts=True),
+    Measure("in_use", worded("memory in use"), "MiB", lambda r: _mib(r.heap_bytes), drifts=True),
+    Measure("etcd_stored", worded("etcd, keys and values"), "KiB", lambda r: _kib(r.stored_bytes)),
+    Measure("etcd_file", worded("etcd, file"), "KiB", lambda r: _kib(r.database_bytes), drifts=True),
 )
 
 
@@ -94,8 +94,18 @@ def measures(plan: Plan) -> tuple[Measure, ...]:
     """What a plan's table has, in order."""
     asked = kubectl(plan)
     timed = (
-        Measure("cold", f"{asked}, cold", "ms", taken=lambda step: statistics.median(step.cold_s) * 1000),
-        Measure("warm", f"{asked}, warm", "ms", taken=lambda step: statistics.median(step.warm_s) * 1000),
+        Measure(
+            "cold",
+            translate("{command}, cold", command=asked),
+            "ms",
+            taken=lambda step: statistics.median(step.cold_s) * 1000,
+        ),
+        Measure(
+            "warm",
+            translate("{command}, warm", command=asked),
+            "ms",
+            taken=lambda step: statistics.median(step.warm_s) * 1000,
+        ),
     )
     return (*(_DISCOVERY if plan.varied == "definitions" else _STORED), *timed, *_ALWAYS)
 
@@ -135,7 +145,7 @@ def growth(value: Cost, measure: Measure) -> Line | None:
 def columns(value: Cost) -> tuple[str, ...]:
     """The heads of ``rows``."""
     counts = [str(count) for count, *_ in _moments(value, value.first)]
-    return ("measure", *counts, "each more", "fit")
+    return (translate("measure"), *counts, translate("each more"), translate("fit"))
 
 
 def rows(value: Cost) -> list[tuple[str, ...]]:
@@ -145,7 +155,9 @@ def rows(value: Cost) -> list[tuple[str, ...]]:
 
 def _row(value: Cost, measure: Measure) -> tuple[str, ...]:
     exact = measure.unit == "bytes"
-    name = f"{measure.name}, bytes" if exact else measure.name
+    name = translate(measure.name)
+    if exact:
+        name = translate("{measure}, bytes", measure=name)
     absolute, change = _medians(*points(value, measure)), _medians(*added(value, measure))
     cells = []
     for place, (count, *_) in enumerate(_moments(value, value.first)):
@@ -175,8 +187,16 @@ def _each(line: Line, unit: Unit) -> str:
 
 _SMALLER: dict[Unit, tuple[int, Unit]] = {"s": (1000, "ms"), "MiB": (1024, "KiB")}
 
-NOISE_TITLE = "memory, round by round: the noise"
-NOISE_COLUMNS = ("round", "memory before", "with all of it", "change", "removed again", "change in use", "all there in")
+NOISE_TITLE = worded("memory, round by round: the noise")
+NOISE_COLUMNS = (
+    worded("round"),
+    worded("memory before"),
+    worded("with all of it"),
+    worded("change"),
+    worded("removed again"),
+    worded("change in use"),
+    worded("all there in"),
+)
 
 
 def noise_rows(value: Cost) -> list[tuple[str, ...]]:
@@ -198,48 +218,54 @@ def _noise(one: Round, plan: Plan) -> tuple[str, ...]:
 
 def title(plan: Plan) -> str:
     """ "1, 10 and 50 definitions", "1 definition with 0, 100 and 1000 objects"."""
-    definitions = listed([str(number) for number in plan.definitions])
-    many = "definition" if plan.definitions == (1,) else "definitions"
+    definitions, objects = (listed([str(one) for one in some]) for some in (plan.definitions, plan.objects))
+    told = {"definitions": definitions, "objects": objects}
     if plan.varied == "definitions":
-        return f"{definitions} {many}"
-    return f"{definitions} {many} with {listed([str(number) for number in plan.objects])} objects"
+        one, many = translate("{definitions} definition", **told), translate("{definitions} definitions", **told)
+    else:
+        one = translate("{definitions} definition with {objects} objects", **told)
+        many = translate("{definitions} definitions with {objects} objects", **told)
+    return one if plan.definitions == (1,) else many
 
 
 def headline(value: Cost) -> str:
     """What was measured, how, and how often."""
-    rounds = counted(len(value.rounds), "round")
-    where = "each on a new cluster" if value.apart else "on one server"
-    through = "the API" if value.plan.through == "api" else "kubectl apply"
-    return f"{title(value.plan)}, sent through {through}, {rounds} {where}"
+    rounds = plural("{n} round", "{n} rounds", len(value.rounds))
+    where = translate("each on a new cluster") if value.apart else translate("on one server")
+    through = translate("the API") if value.plan.through == "api" else "kubectl apply"
+    told = {"what": title(value.plan), "through": through, "rounds": rounds, "where": where}
+    return translate("{what}, sent through {through}, {rounds} {where}", **told)
 
 
 def loads(value: Cost) -> Document:
     """What was seen at each load, and what each more takes."""
     measured = tuple(tuple(Cell(text) for text in row) for row in rows(value))
-    said = "medians of the rounds (with a sign: what was added), and a line fitted to all of them"
+    said = translate("medians of the rounds (with a sign: what was added), and a line fitted to all of them")
     return Document(headline(value), (Table(columns(value), measured, caption=said, numbers=True),))
 
 
 def noise(value: Cost) -> Document:
     """The memory round by round."""
-    return Document(NOISE_TITLE, (_noise_table(value), _whose_memory(value)))
+    return Document(translate(NOISE_TITLE), (_noise_table(value), _whose_memory(value)))
 
 
 def _noise_table(value: Cost, caption: str = "") -> Table:
     measured = tuple(tuple(Cell(text) for text in row) for row in noise_rows(value))
-    return Table(NOISE_COLUMNS, measured, caption=caption, numbers=True)
+    return Table(tuple(map(translate, NOISE_COLUMNS)), measured, caption=caption, numbers=True)
 
 
 def _whose_memory(value: Cost) -> Note:
-    whose = "API server, etcd and controllers in one process" if value.whole else "the API server's process"
-    return Note(f"Memory is that of {whose}; in use is what its last garbage collection found.")
+    whose = translate("the API server's process")
+    if value.whole:
+        whose = translate("API server, etcd and controllers in one process")
+    return Note(translate("Memory is that of {whose}; in use is what its last garbage collection found.", whose=whose))
 
 
 def document(value: Cost) -> Document:
     """All of it, for one look; the noise only of several rounds."""
-    again = (_noise_table(value, NOISE_TITLE),) if len(value.rounds) > 1 else ()
-    cold = Note("Cold is kubectl without its discovery cache, warm with it. Everything made is removed again.")
-    return Document(headline(value), (*loads(value).parts, *again, _whose_memory(value), cold))
+    again = (_noise_table(value, translate(NOISE_TITLE)),) if len(value.rounds) > 1 else ()
+    cold = translate("Cold is kubectl without its discovery cache, warm with it. Everything made is removed again.")
+    return Document(headline(value), (*loads(value).parts, *again, _whose_memory(value), Note(cold)))
 
 
 def _only(value: Cost, one: Round) -> Cost:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from labkit.languages import translate
 from labkit.observe.definition import AcceptedNames, Condition, DefinedVersion, Definition
 from labkit.show.document import Cell, Document, Facts, Mark, Note, Table
 
@@ -15,20 +16,21 @@ def document(value: Definition) -> Document:
     parts: list[Table | Facts | Note] = [conditions_table(value.conditions)]
     names = value.accepted_names
     facts = [
-        ("accepted names", Cell(_names(names)) if names.plural else Cell("none yet", "bad")),
-        ("versions", Cell(", ".join(_version(version) for version in value.versions))),
-        ("stored versions", Cell(", ".join(value.stored_versions) or "none")),
+        (translate("accepted names"), Cell(_names(names)) if names.plural else Cell(translate("none yet"), "bad")),
+        (translate("versions"), Cell(", ".join(_version(version) for version in value.versions))),
+        (translate("stored versions"), Cell(", ".join(value.stored_versions) or translate("none"))),
     ]
     if value.finalizers:
-        facts.append(("finalizers", Cell(", ".join(value.finalizers))))
+        facts.append((translate("finalizers"), Cell(", ".join(value.finalizers))))
     parts.append(Facts(tuple(facts)))
-    return Document(f"definition {value.name}", tuple(parts))
+    return Document(translate("definition {name}", name=value.name), tuple(parts))
 
 
 def conditions_table(conditions: tuple[Condition, ...]) -> Table:
     """Conditions in the order given, coloured by whether that status is what one hopes for."""
     rows = tuple((Cell(c.type), Cell(c.status, _mark(c)), Cell(c.reason), Cell(c.message)) for c in conditions)
-    return Table(("condition", "status", "reason", "message"), rows, empty="no condition yet")
+    columns = (translate("condition"), translate("status"), translate("reason"), translate("message"))
+    return Table(columns, rows, empty=translate("no condition yet"))
 
 
 def _mark(condition: Condition) -> Mark:
@@ -40,20 +42,20 @@ def _mark(condition: Condition) -> Mark:
 
 def _names(names: AcceptedNames) -> str:
     said = [
-        f"kind {names.kind}",
-        f"list kind {names.list_kind}",
-        f"plural {names.plural}",
-        f"singular {names.singular}",
+        translate("kind {name}", name=names.kind),
+        translate("list kind {name}", name=names.list_kind),
+        translate("plural {name}", name=names.plural),
+        translate("singular {name}", name=names.singular),
     ]
-    said += [f"short {', '.join(names.short_names)}"] if names.short_names else []
-    said += [f"in {', '.join(names.categories)}"] if names.categories else []
+    said += [translate("short {names}", names=", ".join(names.short_names))] if names.short_names else []
+    said += [translate("in {categories}", categories=", ".join(names.categories))] if names.categories else []
     return "; ".join(said)
 
 
 def _version(version: DefinedVersion) -> str:
     says = [
-        "served" if version.served else "not served",
-        *(["stored"] if version.storage else []),
-        *(["deprecated"] if version.deprecated else []),
+        translate("served") if version.served else translate("not served"),
+        *([translate("stored")] if version.storage else []),
+        *([translate("deprecated")] if version.deprecated else []),
     ]
     return f"{version.name} ({', '.join(says)})"

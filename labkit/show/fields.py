@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from labkit.languages import translate, worded
 from labkit.observe.fields import PrunedAndDefaulted, Refusal
 from labkit.show.changes import changes_table
 from labkit.show.document import Cell, Document, Note, Table
@@ -9,20 +10,23 @@ from labkit.show.document import Cell, Document, Note, Table
 __all__ = ["document", "refusal_document"]
 
 SENT = {
-    "new": "sent as a new object, as a dry run: nothing was stored",
-    "update": "sent in place of the object that is there, as a dry run: nothing was stored",
+    "new": worded("sent as a new object, as a dry run: nothing was stored"),
+    "update": worded("sent in place of the object that is there, as a dry run: nothing was stored"),
 }
 
 
 def document(value: PrunedAndDefaulted) -> Document:
-    where = f" in {value.namespace}" if value.namespace else ""
-    parts: list[Table | Note] = [Note(SENT[value.sent_as])]
+    parts: list[Table | Note] = [Note(translate(SENT[value.sent_as]))]
     if value.refusal is None:
-        parts.append(changes_table(value.changes, "in the manifest", "would be stored"))
+        parts.append(changes_table(value.changes, translate("in the manifest"), translate("would be stored")))
     else:
         parts += _refused(value.refusal)
-    parts += [Note(f"Warning: {warning}") for warning in value.warnings]
-    return Document(f"{value.kind} {value.name}{where} ({value.api_version})", tuple(parts))
+    parts += [Note(translate("Warning: {warning}", warning=warning)) for warning in value.warnings]
+    told = {"kind": value.kind, "name": value.name, "namespace": value.namespace, "version": value.api_version}
+    title = translate("{kind} {name} ({version})", **told)
+    if value.namespace:
+        title = translate("{kind} {name} in {namespace} ({version})", **told)
+    return Document(title, tuple(parts))
 
 
 def refusal_document(value: Refusal) -> Document:
@@ -31,6 +35,7 @@ def refusal_document(value: Refusal) -> Document:
 
 def _refused(refusal: Refusal) -> list[Table | Note]:
     if not refusal.causes:
-        return [Note(f"refused ({refusal.code}): {refusal.message}")]
+        return [Note(translate("refused ({code}): {message}", code=refusal.code, message=refusal.message))]
     rows = tuple((Cell(c.field, "bad", code=True), Cell(c.message)) for c in refusal.causes)
-    return [Table(("field", "reason"), rows, caption=f"refused ({refusal.code})")]
+    caption = translate("refused ({code})", code=refusal.code)
+    return [Table((translate("field"), translate("reason")), rows, caption=caption)]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from labkit.languages import translate
 from labkit.observe import growth
 from labkit.observe.cost import Cost
 from labkit.show import cost as view
@@ -54,19 +55,22 @@ def _panels(value: Cost) -> list[Panel]:
 
 
 def _wanted(value: Cost) -> tuple[Panel, ...]:
-    kubectl = Panel(f"{view.kubectl(value.plan)}, ms", (Line("cold", "cold"), Line("warm", "warm")))
-    memory = Panel(
-        "added to the server's memory, MiB", (Line("resident", "process"), Line("in_use", "in use")), change=True
-    )
-    stored = (Line("etcd_file", "file", KIB), Line("etcd_stored", "keys and values", KIB))
-    etcd = Panel("added to etcd, MiB", stored, change=True)
+    asked = (Line("cold", translate("cold")), Line("warm", translate("warm")))
+    kubectl = Panel(f"{view.kubectl(value.plan)}, ms", asked)
+    held = (Line("resident", translate("process")), Line("in_use", translate("in use")))
+    memory = Panel(translate("added to the server's memory, MiB"), held, change=True)
+    stored = (Line("etcd_file", translate("file"), KIB), Line("etcd_stored", translate("keys and values"), KIB))
+    etcd = Panel(translate("added to etcd, MiB"), stored, change=True)
     if value.plan.varied == "objects":
-        return (Panel("time to create them one by one, s", (Line("stored", "created"),)), kubectl, memory, etcd)
+        created = (Line("stored", translate("created")),)
+        return (Panel(translate("time to create them one by one, s"), created), kubectl, memory, etcd)
+    timed = (Line("established", translate("established")), Line("published", translate("published")))
+    listed = (Line("aggregated", translate("/apis, aggregated"), KIB), Line("discovery", "/apis", KIB))
     return (
-        Panel("time to Established, s", (Line("established", "established"), Line("published", "published"))),
+        Panel(translate("time to Established, s"), timed),
         kubectl,
-        Panel("discovery, KiB", (Line("aggregated", "/apis, aggregated", KIB), Line("discovery", "/apis", KIB))),
-        Panel("OpenAPI v3 of the group, MiB", (Line("openapi", "document", MIB),)),
+        Panel(translate("discovery, KiB"), listed),
+        Panel(translate("OpenAPI v3 of the group, MiB"), (Line("openapi", translate("document"), MIB),)),
         memory,
         etcd,
     )
@@ -100,12 +104,15 @@ def _draw(axes: Any, value: Cost, panel: Panel) -> None:
         scaled = [number / line.scale for number in numbers]
         axes.plot(counts, scaled, marker, color=colour, alpha=0.6, markersize=4.5)
         found = None if known[line.key].steps else growth.fit(counts, scaled)
-        label = line.label if found is None else f"{line.label}: {formula(found)}"
+        label = (
+            line.label if found is None else translate("{label}: {formula}", label=line.label, formula=formula(found))
+        )
         axes.plot([], [], marker, linestyle="" if found is None else "-", color=colour, markersize=4.5, label=label)
         if found is not None:
             ends = (found.first, found.last)
             axes.plot(ends, [found.at(end) for end in ends], color=colour, linewidth=1.2)
-    axes.set_xlabel(f"{value.plan.varied} (N)", color=GREY)
+    varied = translate("definitions (N)") if value.plan.varied == "definitions" else translate("objects (N)")
+    axes.set_xlabel(varied, color=GREY)
     if axes.get_ylim()[0] > 0:
         axes.set_ylim(bottom=0)
     quiet(axes)

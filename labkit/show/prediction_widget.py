@@ -11,6 +11,7 @@ from __future__ import annotations
 import ipywidgets as widgets
 
 from labkit.errors import LabkitError
+from labkit.languages import translate
 from labkit.observe.prediction import Prediction, Question
 from labkit.observe.verdict import GRAVEST_FIRST
 from labkit.show import prediction as view
@@ -26,15 +27,26 @@ def widget(value: Question) -> widgets.VBox:
     """The form of one question. Its children, in order: the question, outcome, field, rule, button, answer."""
     layout = widgets.Layout(width="auto", max_width="44em")
     outcome = widgets.RadioButtons(
-        options=[(f"{name}: {view.MEANINGS[name]}", name) for name in reversed(GRAVEST_FIRST)],
+        options=[
+            (translate("{name}: {meaning}", name=name, meaning=translate(view.MEANINGS[name])), name)
+            for name in reversed(GRAVEST_FIRST)
+        ],
         value=None,
-        description="outcome",
+        description=translate("outcome"),
         style=_WIDE,
         layout=layout,
     )
-    field = _suggesting("field", value.choices.fields, "such as spec.worker; may be left open", layout)
-    rule = _suggesting("rule", value.choices.rules, "such as maximum, or a rule's text; may be left open", layout)
-    button = widgets.Button(description="ask the server", tooltip="sends the object as a dry run; nothing is stored")
+    field = _suggesting(
+        translate("field"), value.choices.fields, translate("such as spec.worker; may be left open"), layout
+    )
+    rule = _suggesting(
+        translate("rule"),
+        value.choices.rules,
+        translate("such as maximum, or a rule's text; may be left open"),
+        layout,
+    )
+    tooltip = translate("sends the object as a dry run; nothing is stored")
+    button = widgets.Button(description=translate("ask the server"), tooltip=tooltip)
     answer = widgets.HTML()
 
     def ask(_: widgets.Button) -> None:
@@ -54,10 +66,9 @@ def _suggesting(name: str, options: tuple[str, ...], placeholder: str, layout: w
 def _answer(value: Question, outcome: str | None, field: str, rule: str) -> Document:
     """The score, or the one or two lines that say why there is none: a button cannot raise where anybody sees it."""
     if outcome is None:
-        return Document("Choose an outcome first; field and rule may be left open.")
+        return Document(translate("Choose an outcome first; field and rule may be left open."))
     try:
         return view.document(value.answer(Prediction.of(outcome, field, rule)))
     except LabkitError as error:
-        return Document(
-            f"No answer: {error.state}", tuple(Note(text) for text in (error.evidence, error.next_act) if text)
-        )
+        told = tuple(Note(text) for text in (error.evidence, error.next_act) if text)
+        return Document(translate("No answer: {state}", state=error.state), told)

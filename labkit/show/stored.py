@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from labkit.languages import translate
 from labkit.observe.stored import StoredAndRead
 from labkit.show.changes import grid
 from labkit.show.document import Document, Note, Table
@@ -11,17 +12,27 @@ __all__ = ["document"]
 
 def document(value: StoredAndRead) -> Document:
     """Etcd first, then each served version; what a read changed is marked in its column."""
-    where = f" in {value.namespace}" if value.namespace else ""
     kind = value.stored.content.get("kind", value.definition)
     parts: list[Table | Note] = [
-        Note(f"etcd: {value.stored.key}, mod revision {value.stored.mod_revision}"),
+        Note(translate("etcd: {key}, mod revision {number}", key=value.stored.key, number=value.stored.mod_revision)),
         grid(
-            ("in etcd", _told(value.stored.content)),
-            [(f"read in {read.version}", _told(read.content), read.changes) for read in value.reads],
+            (translate("in etcd"), _told(value.stored.content)),
+            [
+                (translate("read in {version}", version=read.version), _told(read.content), read.changes)
+                for read in value.reads
+            ],
         ),
     ]
-    parts += [Note(f"Warning in {read.version}: {warning}") for read in value.reads for warning in read.warnings]
-    return Document(f"{kind} {value.name}{where}: stored beside read", tuple(parts))
+    parts += [
+        Note(translate("Warning in {version}: {warning}", version=read.version, warning=warning))
+        for read in value.reads
+        for warning in read.warnings
+    ]
+    told = {"kind": kind, "name": value.name, "namespace": value.namespace}
+    title = translate("{kind} {name}: stored beside read", **told)
+    if value.namespace:
+        title = translate("{kind} {name} in {namespace}: stored beside read", **told)
+    return Document(title, tuple(parts))
 
 
 def _told(content: dict[str, object]) -> dict[str, object]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ipywidgets as widgets
 
+from labkit.languages import translate
 from labkit.show import render_html, trace
 from labkit.show.document import Document
 from labkit.trace.values import Trace
@@ -24,11 +25,12 @@ def widget(value: Trace) -> widgets.VBox:
     chosen = widgets.ToggleButtons(
         options=[(name, place) for place, (name, _) in enumerate(pages)],
         value=0,
-        description="stage",
+        description=translate("stage"),
         style={"button_width": "auto", "description_width": "initial"},
     )
-    back = widgets.Button(description="back", icon="arrow-left", tooltip="to the stage before")
-    forward = widgets.Button(description="forward", icon="arrow-right", tooltip="to the next stage")
+    before, after = translate("to the stage before"), translate("to the next stage")
+    back = widgets.Button(description=translate("back"), icon="arrow-left", tooltip=before)
+    forward = widgets.Button(description=translate("forward"), icon="arrow-right", tooltip=after)
     heading, body = widgets.HTML(), widgets.HTML()
 
     def show(place: int) -> None:

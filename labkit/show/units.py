@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import Literal, TypeAlias
 
-__all__ = ["Unit", "amount", "listed", "mebibytes", "seconds", "significant"]
+from labkit.languages import language, translate
+
+__all__ = ["Unit", "amount", "grouped", "listed", "mebibytes", "seconds", "significant"]
 
 Unit: TypeAlias = Literal["", "bytes", "KiB", "MiB", "ms", "s"]
 """What a number given to ``amount`` counts; "" is a bare count."""
@@ -38,6 +40,11 @@ def significant(value: float, *, sign: bool = False) -> str:
     return text if float(text) else f"{'+' if sign else ''}0"
 
 
+def grouped(number: int) -> str:
+    """ "150,000", as the language groups digits."""
+    return f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}") if language() == "fr" else f"{number:,}"
+
+
 def listed(words: list[str]) -> str:
     """ "1, 10 and 50" """
-    return " and ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
+    return translate(" and ").join(part for part in (", ".join(words[:-1]), words[-1]) if part)
