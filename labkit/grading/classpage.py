@@ -88,6 +88,7 @@ def _marks(book: Gradebook) -> Section:
     )
     shown = _distribution(
         marks,
+        most,
         max(1.0, _round(most / BINS)),
         (translate("points"), translate("students")),
         translate("Bars: how many students have how many points. The numbers are in the table."),
@@ -101,17 +102,20 @@ def _round(value: float) -> float:
     return next(power * one for one in (1, 2, 5, 10) if power * one >= value)
 
 
-def _distribution(values: pd.Series[float], step: float, names: tuple[str, str], words: str) -> tuple[Part, ...]:
-    """How many of *values* (0 or more) lie in each step: a figure and its table."""
+def _distribution(
+    values: pd.Series[float], most: float, step: float, names: tuple[str, str], words: str
+) -> tuple[Part, ...]:
+    """How many of *values* (0 or more) lie in each step up to the one with *most*, to which what is above is counted: a
+    figure and its table.
+    """
     import pandas as pd
 
-    edges = [step * number for number in range(int(values.max() // step) + 2)]
-    counted = Counter(pd.cut(values, edges, labels=False, right=False).tolist())
+    edges = [step * number for number in range(int(most // step) + 2)]
+    counted = Counter(pd.cut(values.clip(upper=most), edges, labels=False, right=False).tolist())
     counts = [counted[place] for place in range(len(edges) - 1)]
-    rows = tuple(
-        (Cell(f"{low:g} – {high:g}"), Cell(str(count)))
-        for (low, high), count in zip(pairwise(edges), counts, strict=True)
-    )
+    labels = [f"{low:g} – {high:g}" for low, high in pairwise(edges)]
+    labels[-1] = translate("{low} or more", low=f"{edges[-2]:g}")
+    rows = tuple((Cell(label), Cell(str(count))) for label, count in zip(labels, counts, strict=True))
     figure = Figure(bars.upright(edges, counts, below=names[0], beside=names[1]), words)
     columns = (translate("{what}, from – to below", what=names[0]), names[1])
     return figure, Table(columns, rows, numbers=True, named=True)
@@ -172,14 +176,14 @@ def _one(book: Gradebook, exercise: Exercise) -> Iterator[Part]:
     titles = {task.id: task.title for task in exercise.tasks}
     rows = tuple(
         (
-            Cell(_short(one.got)),
             Cell(_short(one.probe), word=translate("hidden") if one.hidden else ""),
+            Cell(_short(one.got)),
             Cell(titles[one.task]),
             Cell(_share(book, one.count)),
         )
         for one in frequent(book, exercise)[:MOST_FREQUENT]
     )
-    columns = (translate("what happened"), translate("tried"), translate("task"), translate("submissions"))
+    columns = (translate("tried"), translate("what happened"), translate("task"), translate("submissions"))
     if rows:
         yield Table(columns, rows, caption=translate("What went wrong most often"), named=True)
 
@@ -213,6 +217,7 @@ def _time(book: Gradebook) -> Section:
     )
     shown = _distribution(
         taken,
+        float(taken.max()),
         _round(float(taken.max()) / BINS),
         (translate("seconds"), translate("submissions")),
         translate("Bars: how many submissions took how many seconds to grade. The numbers are in the table."),

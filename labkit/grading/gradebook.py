@@ -194,7 +194,7 @@ def grades_csv(book: Gradebook) -> str:
 
 def harmless(text: str) -> str:
     """One line that no spreadsheet takes for a formula: such a beginning gets an apostrophe before it."""
-    line = " ".join(printable(text).split())
+    line = _line(text)
     return f"'{line}" if _FORMULA.match(line) else line
 
 
@@ -296,8 +296,8 @@ def _case(suite: ET.Element, one: Entry, exercise: Exercise, task: TaskResult) -
     graded = one.graded(exercise)
     lines = list(_told(task.findings))
     if not lines:
-        nothing = "nothing was handed in" if graded is None else "there is no answer" if graded.empty else ""
-        lines = [nothing or "it was not judged: see the notes of the exercise"]
+        no_answer = "there is no answer" if one.result else "nothing was handed in"
+        lines = [no_answer if graded is None or graded.empty else "it was not judged: see the notes of the exercise"]
     failure = ET.SubElement(case, "failure", {"type": "not yet", "message": _line(lines[0])})
     failure.text = "\n".join(printable(line) for line in lines)
     return "failures"
@@ -311,7 +311,7 @@ def _told(findings: Iterable[Finding]) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    return " ".join(printable(text).split())
+    return printable(" ".join(text.split()))
 
 
 def _count(element: ET.Element, counted: Counter[str]) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 
 import pytest
 
-from labkit.show.document import Cell, Code, Document, Facts, Fold, Line, Note, Table
-from labkit.show.render_html import render, style_sheet
+from labkit.show import render_text
+from labkit.show.document import Cell, Code, Document, Facts, Figure, Fold, Line, Markdown, Note, Section, Table
+from labkit.show.render_html import page, render, style_sheet
 
 EVIL = "</td><script>alert('x')</script><img src=x onerror=\"y\">&amp;"
 
@@ -15,7 +17,7 @@ EVIL = "</td><script>alert('x')</script><img src=x onerror=\"y\">&amp;"
 class Reader(HTMLParser):
     """Every tag and attribute, and whether the tags are closed in order."""
 
-    VOID = frozenset({"br", "img", "hr"})
+    VOID = frozenset({"br", "img", "hr", "meta"})
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,11 +91,12 @@ def test_the_style_of_folds_and_code_goes_only_where_they_are() -> None:
     assert style_sheet("folds.css") not in render(Document("t", (Note("n"),)))
 
 
-@pytest.mark.parametrize("sheet", ["style.css", "folds.css"])
+@pytest.mark.parametrize("sheet", ["style.css", "folds.css", "sections.css"])
 def test_the_style_is_small_lies_in_the_package_and_touches_nothing_else_on_the_page(sheet: str) -> None:
-    rules = style_sheet(sheet).splitlines()
+    rules = re.sub(r"@media [^{]*\{", "", style_sheet(sheet))
     assert len(style_sheet(sheet)) < 2_500
-    assert all(part.strip().startswith(".labkit") for rule in rules for part in rule.partition("{")[0].split(","))
+    selectors = [one for many in re.findall(r"([^{}]+)\{", rules) for one in many.split(",")]
+    assert all(one.strip().startswith(".labkit") for one in selectors)
     assert style_sheet() in render(Document("t"))
 
 
@@ -104,3 +107,48 @@ def test_no_colour_is_fixed_so_that_light_and_dark_themes_both_work() -> None:
             assert "inherit" in value or "currentColor" in value
         if name.strip() == "background":
             assert "none" in value or "rgba" in value
+
+
+def test_a_section_has_a_heading_one_level_below_what_it_stands_in() -> None:
+    inner = Section("c", (Note("d"),))
+    made = page(Document("a", (Section("b", (inner, Fold("e", (inner,)))),)), lang="fr")
+    assert re.findall(r"<h(\d)>(\w)</h", made) == [("1", "a"), ("2", "b"), ("3", "c"), ("3", "c")]
+    assert '<html lang="fr">' in made
+    assert render_text.render(Document("a", (Section("b", (Note("d"),)),))) == "a\n\nb\nd"
+
+
+def test_prose_of_an_author_is_marked_up_but_has_no_tags_pictures_or_scripts_of_its_own() -> None:
+    text = (
+        f"**strong** `code` {EVIL}\n\n![p](http://example.com/p.png) [x](javascript:alert(1))\n\n| a |\n|---|\n| b |\n"
+    )
+    made = read(render(Document("", (Markdown(text),))))
+    assert {"strong", "code", "table"} <= set(made.tags)
+    assert not {"script", "img"} & set(made.tags)
+    assert not [value for name, value in made.attributes if name == "href" and value and "javascript" in value]
+    assert render_text.render(Document("", (Markdown("**a**"),))) == "**a**"
+
+
+def test_a_figure_is_a_picture_in_the_page_and_words_in_text() -> None:
+    document = Document("", (Figure("<svg/>", EVIL),))
+    made = read(render(document))
+    assert made.attributes[1:] == [("alt", EVIL), ("src", "data:image/svg+xml;base64,PHN2Zy8+")]
+    assert render_text.render(document) == EVIL
+
+
+@pytest.mark.parametrize("link", ["javascript:alert(1)", "//example.com", 'x" onclick="y', "é è/a b"])
+def test_a_link_leads_to_a_file_below_the_page_and_nowhere_else(link: str) -> None:
+    made = read(render(Document("", (Table(("a",), ((Cell("t", link=link),),)),))))
+    (address,) = (value for name, value in made.attributes if name == "href")
+    assert address is not None
+    assert re.fullmatch(r"\./[\w.%/~-]*", address)
+
+
+def test_the_first_cell_of_a_named_row_is_its_head() -> None:
+    made = render(Document("", (Table(("a", "b"), ((Cell("n", "good"), Cell("v")),), named=True),)))
+    assert '<tr><th scope="row" class="labkit-good">n</th><td>v</td></tr>' in made
+
+
+def test_code_without_signs_can_be_copied() -> None:
+    document = Document("", (Code((Line("a:"), Line("  - b")), signs=False),))
+    assert '<pre class="labkit-code">a:\n  - b</pre>' in render(document)
+    assert render_text.render(document) == "a:\n  - b"
