@@ -108,10 +108,8 @@ def _distribution(
     """How many of *values* (0 or more) lie in each step up to the one with *most*, to which what is above is counted: a
     figure and its table.
     """
-    import pandas as pd
-
     edges = [step * number for number in range(int(most // step) + 2)]
-    counted = Counter(pd.cut(values.clip(upper=most), edges, labels=False, right=False).tolist())
+    counted = Counter((values.clip(upper=most) // step).astype(int).tolist())
     counts = [counted[place] for place in range(len(edges) - 1)]
     labels = [f"{low:g} – {high:g}" for low, high in pairwise(edges)]
     labels[-1] = translate("{low} or more", low=f"{edges[-2]:g}")
