@@ -16,8 +16,8 @@ from typing import Any
 
 import click
 
-from labkit import __version__, cli_definitions, cli_exercises, cli_languages
-from labkit.cli_common import attached, cluster_option, say
+from labkit import __version__, cli_definitions, cli_exercises, cli_grading, cli_languages
+from labkit.cli_common import attached, cluster_option, course_root, say
 from labkit.errors import LabkitError
 
 __all__ = ["main"]
@@ -36,6 +36,7 @@ def cli() -> None:
 
 cli.add_command(cli_exercises.exercises)
 cli.add_command(cli_exercises.submit)
+cli.add_command(cli_grading.grade)
 cli.add_command(cli_languages.languages)
 for verb in (cli_definitions.trace, cli_definitions.cel_cost, cli_definitions.preview):
     cli.add_command(verb)
@@ -59,7 +60,7 @@ def play(spelled: str | None, yes: bool, sections: tuple[str, ...], report: Path
     chosen = choose.resolve(spelled)
     if report is not None:
         _expect_writable(report)
-    notebooks = notebook.select(notebook.load_all(_notebooks()), sections)
+    notebooks = notebook.select(notebook.load_all(course_root() / "notebooks"), sections)
     with Screen(sys.stdout) as screen, choose.opened(chosen, progress=screen.waiting) as cluster:
         claim.claim(cluster, yes or os.environ.get("LABKIT_CLAIM") == "1")
         played = player.play(cluster, notebooks, report=screen, starting=screen.starting)
@@ -92,7 +93,7 @@ def record(notebooks: tuple[Path, ...]) -> None:
     from labkit.course import record as recording
 
     with choose.opened(choose.resolve("embedded"), progress=say) as cluster:
-        for path in notebooks or [one.path for one in notebook.load_all(_notebooks())]:
+        for path in notebooks or [one.path for one in notebook.load_all(course_root() / "notebooks")]:
             changed = recording.record(path, cluster)
             click.echo(f"{path.name}: {'written' if changed else 'as it was'}")
 
@@ -114,7 +115,7 @@ def scan(paths: tuple[Path, ...]) -> None:
     """
     from labkit import scan as scanning
 
-    found = scanning.scan(scanning.read_answers(_notebooks().parent), paths)
+    found = scanning.scan(scanning.read_answers(course_root()), paths)
     click.echo(found.text)
     sys.exit(0 if found.clean else 1)
 
@@ -132,7 +133,7 @@ def release(lang: str, instructor: bool, target: Path) -> None:
     """
     from labkit import release as releasing
 
-    root = _notebooks().parent
+    root = course_root()
     made = releasing.release_instructors(root, target) if instructor else releasing.release(root, target, lang=lang)
     click.echo(made.text)
 
@@ -294,18 +295,6 @@ def doctor() -> None:
     from labkit.machine import doctor as examining
 
     sys.exit(examining.main())
-
-
-def _notebooks() -> Path:
-    """Those of the course this folder lies in, else those of the checkout that labkit is run from."""
-    from labkit.course.notebook import find_root
-    from labkit.errors import NotebookError
-    from labkit.machine.checkout import Checkout
-
-    try:
-        return find_root(Path.cwd()) / "notebooks"
-    except NotebookError:
-        return Checkout.here().root / "notebooks"
 
 
 def _expect_folder(folder: Path) -> None:

@@ -1,12 +1,14 @@
-"""What the commands share: how a cluster is named, and how a line is said."""
+"""What the commands share: how a cluster is named, where the course is, and how a line is said."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import click
 
 from labkit.cluster.base import Cluster
 
-__all__ = ["attached", "cluster_option", "say"]
+__all__ = ["attached", "cluster_option", "course_root", "say"]
 
 cluster_option = click.option(
     "--cluster",
@@ -22,6 +24,18 @@ def attached(spelled: str | None) -> Cluster:
     from labkit.cluster import choose
 
     return choose.attach(choose.resolve(spelled))
+
+
+def course_root() -> Path:
+    """The folder that holds crd/, notebooks/ and exercises/: the one here or above, else the checkout's."""
+    from labkit.course.notebook import find_root
+    from labkit.errors import NotebookError
+    from labkit.machine.checkout import Checkout
+
+    try:
+        return find_root(Path.cwd())
+    except NotebookError:
+        return Checkout.here().root
 
 
 def say(line: str) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from labkit.cli_common import course_root
+
 __all__ = ["exercises", "submit"]
 
 
@@ -27,7 +29,7 @@ def check(names: tuple[str, ...]) -> None:
     from labkit.show import render_text
     from labkit.show.progress import Bar
 
-    root = _root()
+    root = course_root()
     chosen = [model.find(root, name) for name in names] if names else list(model.load_all(root))
     tried: list[lint.Tried] = []
     with Bar(sys.stderr, "exercises") as bar, choose.opened(choose.resolve("embedded")) as cluster:
@@ -50,7 +52,7 @@ def notebook(checking: bool, solutions: bool, target: Path | None) -> None:
 
     if solutions and target is None:
         raise click.UsageError("--solutions needs -o FILE: the course's own notebook holds no answer")
-    root = _root()
+    root = course_root()
     path = target or root / "notebooks" / making.NAME
     text = making.text(model.load_all(root), solutions=solutions)
     there = path.read_text(encoding="utf-8") if path.is_file() else ""
@@ -72,15 +74,3 @@ def submit(target: Path | None) -> None:
 
     made = submission.make(find_root(Path.cwd()), target or Path("submission.zip"))
     click.echo(made.text)
-
-
-def _root() -> Path:
-    """The folder that holds crd/ and exercises/: the one here or above, else the checkout's."""
-    from labkit.course.notebook import find_root
-    from labkit.errors import NotebookError
-    from labkit.machine.checkout import Checkout
-
-    try:
-        return find_root(Path.cwd())
-    except NotebookError:
-        return Checkout.here().root

@@ -14,7 +14,7 @@ import importlib
 import secrets
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -31,7 +31,7 @@ WORKERS_LIMIT_S = 30.0
 
 def run(
     course: Units, submissions: Sequence[Submission], scheduler: str, progress: Callable[[str], None]
-) -> Iterator[Outcome]:
+) -> Generator[Outcome]:
     """Each submission's outcome, as they come, graded by the workers of *scheduler* ("tcp://host:8786").
 
     Raises GradingError when the extra is missing, the scheduler does not answer or goes, it has no workers, or one of

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
@@ -66,7 +66,7 @@ def usable_cores() -> int:
 
 def run(
     course: Units, submissions: Iterable[Submission], jobs: int, progress: Callable[[str], None]
-) -> Iterator[Outcome]:
+) -> Generator[Outcome]:
     """Each submission's outcome, as they come, graded by *jobs* workers. When it is closed, all workers have ended.
 
     Raises GradingError when labkit itself fails again and again and nothing goes well.
@@ -121,7 +121,9 @@ class Crew:
                     continue
                 failures += said.ours
                 if failures >= _GIVE_UP_AFTER and not went_well:
-                    raise GradingError("nothing can be graded here", evidence=said.words, next_act="labkit doctor")
+                    raise GradingError(
+                        "nothing can be graded here", evidence=said.words.split("\n")[0], next_act="labkit doctor"
+                    )
                 yield Outcome(unit.submission, None, said.words)
 
     def _busy(self) -> list[_Worker]:
