@@ -24,7 +24,7 @@ from labkit.exercises.notebook import NAME
 from labkit.exercises.report import Finding, TaskResult, printable
 from labkit.exercises.texts import catalogue_name
 from labkit.grading.gradebook import Entry
-from labkit.grading.values import CellRun, ExerciseResult
+from labkit.grading.values import NOT_JUDGED, CellRun, ExerciseResult
 from labkit.grading.values import Note as Remark
 from labkit.languages import language, plural, translate, worded
 from labkit.show.document import Cell, Code, Document, Facts, Fold, Line, Markdown, Note, Part, Section, Table
@@ -103,6 +103,8 @@ def _marks(entry: Entry) -> Table:
         passed = sum(one.passed for one in tasks)
         if graded is None or graded.empty:
             state = Cell(translate("no answer"))
+        elif graded.report is None:
+            state = Cell(translate("not judged"))
         elif passed == len(tasks):
             state = Cell(translate("passed"), "good")
         else:
@@ -123,7 +125,7 @@ def _adjustments(entry: Entry) -> Section:
 
 
 def _remarks(notes: Iterable[Remark]) -> list[Part]:
-    told = tuple(Note(_short(one.text)) for one in notes)
+    told = tuple(Note(_short(one.text)) for one in notes if one.code != NOT_JUDGED)
     return [Fold(translate("Notes"), told, opened=True)] if told else []
 
 
@@ -133,10 +135,7 @@ def _exercise(entry: Entry, exercise: Exercise, *, with_solutions: bool) -> Sect
     if graded is None or graded.empty:
         parts.append(Note(translate("There is no answer to this exercise, or it is the text that was there at first.")))
     else:
-        tasks = entry.tasks(exercise)
-        parts.append(_tasks(tasks))
-        parts += [_missing(one) for one in tasks if not one.passed]
-        parts += [Note(_short(note)) for note in (graded.report.notes if graded.report else ())]
+        parts += _judgement(graded)
         parts += _answer(graded)
         parts += _run(graded.cells)
     if graded is not None:
@@ -145,6 +144,18 @@ def _exercise(entry: Entry, exercise: Exercise, *, with_solutions: bool) -> Sect
         parts.append(Section(translate("Why it is so"), (_why(exercise),)))
     told = {"title": exercise.title, "points": f"{entry.points(exercise):g}", "most": exercise.points}
     return Section(translate("{title}: {points} of {most} points", **told), tuple(parts))
+
+
+def _judgement(graded: ExerciseResult) -> Iterator[Part]:
+    if graded.report is None:
+        if any(note.code == NOT_JUDGED for note in graded.notes):
+            yield Note(translate("Your answer could not be judged. Whoever teaches you knows, and gives the points."))
+        else:
+            yield Note(translate("There is no text that could be judged; the notes say why."))
+        return
+    yield _tasks(graded.report.tasks)
+    yield from (_missing(one) for one in graded.report.tasks if not one.passed)
+    yield from (Note(_short(note)) for note in graded.report.notes)
 
 
 def _tasks(tasks: Iterable[TaskResult]) -> Table:

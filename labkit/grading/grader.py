@@ -32,14 +32,11 @@ from labkit.grading.answers import answers_of
 from labkit.grading.errors import GradingError
 from labkit.grading.judging import CannotJudge, Judge
 from labkit.grading.running import ExerciseRun, Running
-from labkit.grading.values import Answer, ExerciseResult, Note, Result, Submission
+from labkit.grading.values import NOT_JUDGED, Answer, ExerciseResult, Note, Result, Submission
 from labkit.grading.walls import Walls
 from labkit.languages import speaking
 
 __all__ = ["NOT_JUDGED", "Course", "Grader"]
-
-NOT_JUDGED = "not-judged"
-"""The code of a note on an exercise that has no points because it could not be judged: an instructor gives them."""
 
 
 @dataclass(frozen=True)

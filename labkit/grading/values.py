@@ -14,7 +14,10 @@ from typing import Any
 
 from labkit.exercises.report import Report, printable
 
-__all__ = ["Answer", "CellRun", "ExerciseResult", "Note", "Result", "Submission"]
+__all__ = ["NOT_JUDGED", "Answer", "CellRun", "ExerciseResult", "Note", "Result", "Submission"]
+
+NOT_JUDGED = "not-judged"
+"""The code of a note on an exercise that has no points because it could not be judged: an instructor gives them."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,8 @@ class CellRun:
 class ExerciseResult:
     """One exercise: the points, which come from *report* alone, and how its notebook ran.
 
-    *report* is None only where nothing was judged: the answer is empty. *answer* is the text that was judged, None
+    *report* is None only where nothing was judged: the answer is empty, has no text, or killed the control plane
+    (``NOT_JUDGED``). *answer* is the text that was judged, None
     where there is none. *notebook* is the notebook as it was run, in nbformat's JSON form; None where nothing was run.
     """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from labkit.exercises.report import Finding
 from labkit.grading import feedback, pages
 from labkit.grading.gradebook import Entry, make
 from labkit.grading.roster import Adjustment
-from labkit.grading.values import CellRun, ExerciseResult, Note, Result
+from labkit.grading.values import NOT_JUDGED, CellRun, ExerciseResult, Note, Result
 from labkit.languages import speaking
 from labkit.scan import read_answers, scan
 from labkit.show import render_html, render_text
@@ -93,6 +94,19 @@ def test_an_exercise_without_an_answer_says_so_and_has_no_points(entry: Callable
     said = text(entry(empty("limit"), empty("other")))
     assert said.count("There is no answer to this exercise") == 2
     assert "Ada Lovelace: 0 of 6 points" in said
+
+
+def test_an_answer_that_could_not_be_judged_says_so_and_nothing_of_why(entry: Callable[..., Entry]) -> None:
+    crash = (Note(NOT_JUDGED, "panic: somewhere inside"),)
+    one, other = (replace(answered(name), report=None, points=0) for name in ("limit", "other"))
+    lost = replace(one, notes=crash)
+    no_text = replace(other, answer=None, notes=(Note("no-answer-line", "it does not begin with %%answer"),))
+    said = text(entry(lost, no_text))
+    assert "could not be judged" in said
+    assert "panic" not in said
+    assert "There is no text that could be judged" in said
+    assert "it does not begin with %%answer" in said
+    assert said.count("not judged") == 2
 
 
 def test_whoever_handed_in_nothing_has_a_page_that_says_so(asked: tuple[Exercise, ...]) -> None:
