@@ -163,8 +163,7 @@ class _Check:
             return
         judge_of = self._judge_module(step) if step.judge else None
         if step.judge and judge_of is None:
-            what = step.name or step.judge
-            self._notes[translate("{what}: what the script prints is judged when it is graded", what=what)] = None
+            self._notes[translate("What the script prints is not judged here, but when it is graded.")] = None
         did = self._done(step)
         self._notes |= dict.fromkeys(did.notes)
         wrong = judge(step, did, hidden=hidden)

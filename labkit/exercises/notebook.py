@@ -68,7 +68,8 @@ def cells_of(exercise: Exercise, *, solutions: bool = False) -> Iterator[dict[st
     prompt = exercise.prompt.strip()
     head = "" if prompt.startswith("# ") else f"## {exercise.title}\n\n"
     prompt = f"#{prompt}" if prompt.startswith("# ") else prompt
-    yield _cell("markdown", f"{name}-prompt", f"{head}{prompt}\n\n{tasks}", _locked(f"{name}-prompt"))
+    told = f"{head}{prompt}\n\n{translate('What is judged:')}\n\n{tasks}"
+    yield _cell("markdown", f"{name}-prompt", told, _locked(f"{name}-prompt"))
     yield _cell("code", name, _answer(exercise, solutions=solutions), _nbgrader(name, solution=True))
     check = _nbgrader(f"{name}-check", grade=True, locked=True, points=exercise.points)
     yield _cell("code", f"{name}-check", f'lab.check("{name}")', check)

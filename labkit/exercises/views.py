@@ -20,7 +20,10 @@ __all__ = ["VIEWS", "hint_document", "lint_document", "progress_document", "repo
 
 
 def report_document(report: Report) -> Document:
-    """A line for each task, then what is missing. What is hidden is said to be there, and no more."""
+    """A line for each task, then what is missing. What is hidden is said to be there, and no more.
+
+    Tasks that miss the same, as all do when an answer cannot be read, share one fold.
+    """
     rows = tuple(
         (
             Cell(one.title),
@@ -30,20 +33,24 @@ def report_document(report: Report) -> Document:
         for one in report.tasks
     )
     parts: list[Part] = [Table((translate("task"), "", translate("points")), rows)]
-    parts += [_missing(one) for one in report.tasks if not one.passed]
+    missing: dict[tuple[Finding, ...], list[TaskResult]] = {}
+    for one in report.tasks:
+        if not one.passed:
+            missing.setdefault(one.findings, []).append(one)
+    parts += [_missing(findings, together) for findings, together in missing.items()]
     parts += [Note(note) for note in report.notes]
     told = {"title": report.title, "points": report.points, "most": report.max_points}
     return Document(translate("{title}: {points} of {most} points", **told), tuple(parts))
 
 
-def _missing(result: TaskResult) -> Fold:
-    shown = [one for one in result.findings if not one.hidden]
+def _missing(findings: tuple[Finding, ...], results: list[TaskResult]) -> Fold:
+    shown = [one for one in findings if not one.hidden]
     parts = [part for one in shown for part in _told(one)]
-    if len(shown) < len(result.findings):
+    if len(shown) < len(findings):
         parts.append(Note(translate("More was tried in grading, and did not hold.")))
-    if not result.findings:
+    if not findings:
         parts.append(Note(translate("Nothing of it was tried here; it is judged in grading.")))
-    return Fold(result.title, tuple(parts), "bad", opened=True)
+    return Fold("; ".join(one.title for one in results), tuple(parts), "bad", opened=True)
 
 
 def _told(one: Finding) -> Iterator[Part]:
@@ -60,12 +67,14 @@ def _told(one: Finding) -> Iterator[Part]:
 
 
 def hint_document(hint: Hint) -> Document:
-    """One step of help."""
+    """One step of help, and whether there is another."""
     if not hint.of:
         return Document(hint.text)
     told = {"title": hint.title, "step": hint.step, "of": hint.of}
     where, step = translate("{title}, where you are", **told), translate("{title}, hint {step} of {of}", **told)
-    return Document(step if hint.step else where, (Note(hint.text),))
+    following = translate("Ask again for hint {step} of {of}.", step=hint.step + 1, of=hint.of)
+    last = translate("This is the last hint for this task.")
+    return Document(step if hint.step else where, (Note(hint.text), Note(following if hint.step < hint.of else last)))
 
 
 def progress_document(progress: Progress) -> Document:
