@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.cluster.base import WHOLE, Cluster, KeyValue, Page, ReadsEtcd
 from labkit.errors import CapabilityMissing, ClusterGone, CommandError
+from labkit.languages import translate
 
 if TYPE_CHECKING:
     from labkit.cluster.process import EtcdAccess
@@ -82,10 +83,10 @@ class Etcd:
 def unreadable(evidence: str) -> CapabilityMissing:
     """The error of a cluster whose etcd cannot be read."""
     return CapabilityMissing(
-        "this cluster's etcd cannot be read",
+        translate("this cluster's etcd cannot be read"),
         capability="etcd",
         evidence=evidence,
-        next_act="play this step on the embedded cluster or on minikube",
+        next_act=translate("play this step on the embedded cluster or on minikube"),
     )
 
 

@@ -17,6 +17,7 @@ import yaml
 
 from labkit.cluster.kubectl import LAST_APPLIED
 from labkit.errors import ManifestError
+from labkit.languages import translate
 
 __all__ = ["as_applied", "collection_path", "documents", "parsed", "read", "with_version"]
 
@@ -38,9 +39,11 @@ def documents(path: Path) -> tuple[dict[str, Any], ...]:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise ManifestError(f"{path}: cannot be read", evidence=error.strerror or str(error)) from error
+        raise ManifestError(
+            translate("{name}: cannot be read", name=path), evidence=error.strerror or str(error)
+        ) from error
     except UnicodeDecodeError as error:
-        raise ManifestError(f"{path}: not YAML", evidence=str(error)) from error
+        raise ManifestError(translate("{name}: not YAML", name=path), evidence=str(error)) from error
     return read(text, str(path))
 
 
@@ -49,9 +52,12 @@ def read(text: str, name: str) -> tuple[dict[str, Any], ...]:
     found = parsed(text, name)
     for one in found:
         if not isinstance(one, dict) or not {"apiVersion", "kind", "metadata"} <= one.keys():
-            raise ManifestError(f"{name}: not a manifest", evidence="an object needs apiVersion, kind and metadata")
+            raise ManifestError(
+                translate("{name}: not a manifest", name=name),
+                evidence=translate("an object needs apiVersion, kind and metadata"),
+            )
     if not found:
-        raise ManifestError(f"{name}: no object in it")
+        raise ManifestError(translate("{name}: no object in it", name=name))
     return found
 
 
@@ -60,7 +66,7 @@ def parsed(text: str, name: str) -> tuple[Any, ...]:
     try:
         return tuple(one for one in yaml.load_all(text, Loader=_Loader) if one is not None)
     except (yaml.YAMLError, RecursionError) as error:
-        raise ManifestError(f"{name}: not YAML", evidence=" ".join(str(error).split())) from error
+        raise ManifestError(translate("{name}: not YAML", name=name), evidence=" ".join(str(error).split())) from error
 
 
 def last_applied(manifest: dict[str, Any]) -> str:

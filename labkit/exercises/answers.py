@@ -12,6 +12,7 @@ from typing import Any
 
 from labkit.course import manifests
 from labkit.errors import ManifestError
+from labkit.languages import translate
 
 __all__ = ["objects_of"]
 
@@ -21,20 +22,27 @@ _MAPS = ("labels", "annotations")
 
 
 def objects_of(text: str) -> tuple[dict[str, Any], ...]:
-    """The objects of an answer in order. Raises ManifestError, whose state begins with "the answer"."""
+    """The objects of an answer in order. Raises ManifestError, whose state speaks of the answer."""
     if len(text) > _LARGEST_TEXT:
-        raise ManifestError("the answer is larger than the server would take", evidence=f"{len(text)} characters")
-    found = manifests.read(text, "the answer")
+        raise ManifestError(
+            translate("the answer is larger than the server would take"),
+            evidence=translate("{n} characters", n=len(text)),
+        )
+    found = manifests.read(text, translate("the answer"))
     if _is_more_than(found, _MOST_VALUES):
-        raise ManifestError("the answer: not a manifest", evidence="it holds itself, or unfolds to far too much")
+        raise _misfit(translate("it holds itself, or unfolds to far too much"))
     try:
         plain: list[dict[str, Any]] = json.loads(json.dumps(found))
     except (TypeError, ValueError, RecursionError) as error:
-        raise ManifestError("the answer: not a manifest", evidence=f"it cannot be written as JSON: {error}") from error
+        raise _misfit(translate("it cannot be written as JSON: {error}", error=error)) from error
     for one in plain:
         for why in _misshapen(one):
-            raise ManifestError("the answer: not a manifest", evidence=why)
+            raise _misfit(why)
     return tuple(plain)
+
+
+def _misfit(why: str) -> ManifestError:
+    return ManifestError(translate("{name}: not a manifest", name=translate("the answer")), evidence=why)
 
 
 def _is_more_than(value: Any, most: int) -> bool:
@@ -57,16 +65,16 @@ def _misshapen(obj: dict[str, Any]) -> Iterator[str]:
     """What keeps an object from being sent at all; everything else is the server's to say."""
     metadata = obj["metadata"]
     if not isinstance(metadata, dict):
-        yield "metadata is no map"
+        yield translate("{field} is no map", field="metadata")
         return
     for name in ("apiVersion", "kind"):
         if not isinstance(obj[name], str):
-            yield f"{name} is no text"
+            yield translate("{field} is no text", field=name)
     for name in ("name", "namespace"):
         if not isinstance(metadata.get(name, ""), str):
-            yield f"metadata.{name} is no text"
+            yield translate("{field} is no text", field="metadata." + name)
     for name in _MAPS:
         if not isinstance(metadata.get(name) or {}, dict):
-            yield f"metadata.{name} is no map"
+            yield translate("{field} is no map", field="metadata." + name)
         elif metadata.get(name, {}) is None:
             del metadata[name]

@@ -15,6 +15,7 @@ from labkit.errors import CourseError
 from labkit.exercises import model
 from labkit.exercises.notebook import NAME
 from labkit.exercises.progress import Answers, folder
+from labkit.languages import translate
 
 __all__ = ["Submission", "make"]
 
@@ -34,8 +35,11 @@ class Submission:
     def text(self) -> str:
         """For people."""
         lines = [f"{self.path}: {', '.join(self.names)}"]
-        lines += [f"  empty: {one} (no answer, or the starter as it was)" for one in self.empty]
-        return "\n".join([*lines, "this one file is what you hand in"])
+        empty = (
+            translate("empty: {exercise} (no answer, or the starter as it was)", exercise=one) for one in self.empty
+        )
+        lines += [f"  {one}" for one in empty]
+        return "\n".join([*lines, translate("this one file is what you hand in")])
 
 
 def make(root: Path, target: Path) -> Submission:
@@ -52,9 +56,9 @@ def make(root: Path, target: Path) -> Submission:
             contents[f"answers/{one.answer_name}"] = text.encode()
     if not contents:
         raise CourseError(
-            "there is no answer to hand in",
-            evidence=f"{answers.place} has none",
-            next_act="run an answer's cell in the notebook of the exercises first",
+            translate("there is no answer to hand in"),
+            evidence=translate("{place} has none", place=answers.place),
+            next_act=translate("run an answer's cell in the notebook of the exercises first"),
         )
     notebook = root / "notebooks" / NAME
     if notebook.is_file():

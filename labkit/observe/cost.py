@@ -28,6 +28,7 @@ from labkit.cluster.base import Progress, silent
 from labkit.cluster.claim import COST_DEFINITIONS, COST_LIMIT, claim
 from labkit.cluster.embedded import EmbeddedCluster
 from labkit.errors import ClusterError, CommandError
+from labkit.languages import plural, translate
 from labkit.observe import load, reading
 from labkit.observe.load import GROUP_VERSION, Through
 from labkit.observe.reading import Reading
@@ -238,7 +239,7 @@ def _part(advance: Advance, number: int, of: int) -> Advance:
 def _numbered(progress: Progress, number: int, repeats: int) -> Progress:
     if repeats == 1:
         return progress
-    return lambda line: progress(f"round {number} of {repeats}: {line}")
+    return lambda line: progress(translate("round {n} of {all}: {line}", n=number, all=repeats, line=line))
 
 
 class _Work:
@@ -269,7 +270,7 @@ class _Playing:
 
     def round(self, *, ends: bool) -> Round:
         load.settled(self._api, self._progress)
-        before = self._read("before")
+        before = self._read(translate("reading the server before"))
         steps: list[Step] = []
         definitions = objects = 0
         with load.removed(self._api, self._progress, counting=lambda: self._work.counting(0.5), leave=ends):
@@ -278,7 +279,7 @@ class _Playing:
                 self._store(range(objects + 1, wanted[1] + 1))
                 definitions, objects = wanted
                 steps.append(self._look(definitions, objects))
-        return Round(before, tuple(steps), self._read("after the removal"))
+        return Round(before, tuple(steps), self._read(translate("reading the server after the removal")))
 
     def _define(self, numbers: range) -> None:
         if not numbers:
@@ -294,18 +295,19 @@ class _Playing:
 
     def _store(self, numbers: range) -> None:
         if numbers:
-            self._progress(f"creating {load.counted(len(numbers), 'object')}")
+            self._progress(plural("creating {n} object", "creating {n} objects", len(numbers)))
             self._stored_s += load.store(self._api, numbers, count=self._work.counting(0.2))
 
     def _look(self, definitions: int, objects: int) -> Step:
-        there = load.counted(definitions, "definition") + (f", {load.counted(objects, 'object')}" if objects else "")
-        seen = self._read(f"with {there}")
-        self._progress(f"timing kubectl {' '.join(self._plan.command)}")
+        there = [plural("{n} definition", "{n} definitions", definitions)]
+        there += [plural("{n} object", "{n} objects", objects)] if objects else []
+        seen = self._read(translate("reading the server with {what}", what=", ".join(there)))
+        self._progress(translate("timing {command}", command=" ".join(("kubectl", *self._plan.command))))
         cold, warm = _kubectl_times(self._cluster, self._plan.command)
         return Step(definitions, objects, seen, self._established_s, self._published_s, self._stored_s, cold, warm)
 
-    def _read(self, when: str) -> Reading:
-        self._progress(f"reading the server {when}")
+    def _read(self, doing: str) -> Reading:
+        self._progress(doing)
         seen = reading.take(self._cluster, self._api, GROUP_VERSION)
         self._work.counting(_LOOK)(1)
         return seen

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from labkit.cluster import Api, ApiResponse, Cluster
 from labkit.cluster.refusal import Cause, Refusal, refusal_of
 from labkit.errors import ManifestError
+from labkit.languages import translate
 from labkit.observe.changes import ABSENT, Change, Difference, Kind, differences, dotted
 from labkit.observe.stored import without_metadata
 
@@ -102,9 +103,9 @@ def collection(api: Api, manifest: dict[str, Any], namespace: str) -> tuple[str,
     missing += [] if metadata.get("name") else ["metadata.name"]
     if missing:
         raise ManifestError(
-            "the manifest is not an object the API could store",
-            evidence=f"it has no {' and no '.join(missing)}",
-            next_act="give it that, as in crd/objects/principal.yaml",
+            translate("the manifest is not an object the API could store"),
+            evidence=translate("it lacks {fields}", fields=", ".join(missing)),
+            next_act=translate("give it that, as in crd/objects/principal.yaml"),
         )
     resource = api.resource_of(str(manifest["apiVersion"]), str(manifest["kind"]))
     space = (metadata.get("namespace") or namespace) if resource.namespaced else ""

@@ -24,6 +24,7 @@ from labkit.cluster.base import Progress, silent
 from labkit.cluster.claim import COST_DEFINITIONS, COST_GROUP, DEFINITIONS, cost_plural
 from labkit.cluster.terminating import nudge
 from labkit.errors import ApiError, CommandError, LabkitError
+from labkit.languages import plural, translate
 from labkit.observe import reading
 from labkit.observe.definition import conditions_of
 from labkit.waiting import Seen, wait_for
@@ -32,7 +33,6 @@ __all__ = [
     "GROUP_VERSION",
     "NAMESPACE",
     "Through",
-    "counted",
     "definition",
     "establish",
     "object_of_first",
@@ -61,11 +61,6 @@ _OBJECTS = f"/apis/{GROUP_VERSION}/namespaces/{NAMESPACE}/{cost_plural(1)}"
 
 def _limit_s(definitions: int) -> float:
     return LIMIT_S + LIMIT_EACH_S * definitions
-
-
-def counted(number: int, word: str) -> str:
-    """ "1 definition", "50 definitions" """
-    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def ignored(_: int) -> None:
@@ -145,12 +140,17 @@ def establish(  # noqa: PLR0913  (where, what, how, and whom to tell)
             found = [obj for obj in api.list(DEFINITIONS) if obj["metadata"]["name"] in names]
             established = sum(_is_established(obj) for obj in found)
             count(established)
-            sight = f"{established} of {counted(len(names), 'definition')} established"
+            sight = plural(
+                "{there} of {n} definition established",
+                "{there} of {n} definitions established",
+                len(names),
+                there=established,
+            )
             return Seen(established == len(names), sight, time.monotonic() - start)
 
         try:
             seconds = wait_for(
-                "the definitions to be established", look, limit_s=_limit_s(len(names)), progress=progress
+                translate("the definitions to be established"), look, limit_s=_limit_s(len(names)), progress=progress
             )
         finally:
             stop.set()
@@ -199,10 +199,11 @@ def published(api: Api, manifests: Sequence[dict[str, Any]], progress: Progress 
         document = api.get(f"/openapi/v3/apis/{GROUP_VERSION}") or {}
         schemas = (document.get("components") or {}).get("schemas") or {}
         described = {name.rpartition(".")[2] for name in schemas} & kinds
-        sight = f"{len(found)} of {len(kinds)} types in discovery, {len(described)} in OpenAPI"
+        told = {"found": len(found), "all": len(kinds), "described": len(described)}
+        sight = translate("{found} of {all} types in discovery, {described} in OpenAPI", **told)
         return Seen(found == described == kinds, sight)
 
-    wait_for("the types to be published", look, limit_s=_limit_s(len(kinds)), progress=progress)
+    wait_for(translate("the types to be published"), look, limit_s=_limit_s(len(kinds)), progress=progress)
 
 
 def store(api: Api, numbers: range, *, count: Count = ignored) -> float:
@@ -256,7 +257,7 @@ def remove(api: Api, progress: Progress = silent, *, count: Count = ignored) -> 
     found = present(api)
     if not found:
         return 0
-    progress(f"removing {counted(len(found), 'definition')}")
+    progress(plural("removing {n} definition", "removing {n} definitions", len(found)))
     if any(obj["metadata"]["name"] == COST_DEFINITIONS[0] for obj in found):
         # Before the definition: its own finalizer looks again for objects that are left only after 5 s.
         api.raw("DELETE", _OBJECTS)
@@ -269,14 +270,16 @@ def remove(api: Api, progress: Progress = silent, *, count: Count = ignored) -> 
         nudge(api, left)
         discovered = api.get(f"/apis/{COST_GROUP}") is not None
         documented = GROUP_VERSION in reading.documented(api)
-        sight = f"{counted(len(left), 'definition')} left" if left else f"{COST_GROUP} still in discovery or OpenAPI"
+        sight = translate("{group} still in discovery or OpenAPI", group=COST_GROUP)
+        if left:
+            sight = plural("{n} definition left", "{n} definitions left", len(left))
         return Seen(not left and not discovered and not documented, sight)
 
     wait_for(
-        "the measured definitions to be gone",
+        translate("the measured definitions to be gone"),
         look,
         limit_s=_limit_s(len(found)),
-        next_act=f"`kubectl get crd` shows what is left of {COST_GROUP}; delete it",
+        next_act=translate("`kubectl get crd` shows what is left of {group}; delete it", group=COST_GROUP),
         progress=progress,
     )
     return len(found)
@@ -286,11 +289,16 @@ def _what_is_left(api: Api) -> str:
     try:
         left = [obj["metadata"]["name"] for obj in present(api)]
     except LabkitError as error:
-        return f"what is left on the cluster cannot be seen: {error.state}"
+        return translate("what is left on the cluster cannot be seen: {state}", state=error.state)
     if not left:
-        return f"no definition of {COST_GROUP} is left on the cluster"
+        return translate("no definition of {group} is left on the cluster", group=COST_GROUP)
     names = f"{', '.join(left[:3])}{', …' if len(left) > 3 else ''}"
-    return f"left on the cluster: {counted(len(left), 'definition')} ({names}); labkit reset removes them"
+    return plural(
+        "left on the cluster: {n} definition ({names}); labkit reset removes it",
+        "left on the cluster: {n} definitions ({names}); labkit reset removes them",
+        len(left),
+        names=names,
+    )
 
 
 def present(api: Api) -> tuple[dict[str, Any], ...]:

@@ -19,6 +19,7 @@ from typing import Any
 from labkit.cluster import Api, Cluster, Etcd
 from labkit.cluster.base import Progress, silent
 from labkit.errors import ApiError, CapabilityMissing, CommandError
+from labkit.languages import translate, worded
 from labkit.observe import definition as definitions
 from labkit.observe import stored
 from labkit.observe.definition import Condition, Definition, conditions_of
@@ -35,7 +36,7 @@ MIGRATION_KEYS = "/registry/storageversionmigrations"
 LIMIT_S = 180.0
 """A bookmark comes within about a minute, and a real garbage collector learns of a new type within half a minute."""
 
-WHY_IT_WAITS = (
+WHY_IT_WAITS = worded(
     "a migration starts once the garbage collector's view of the type is as new as the migration; without a write to "
     "an object of the type that takes a minute or more"
 )
@@ -135,17 +136,21 @@ class _Watched:
             return obj
         if self.api.get(f"/apis/{API}") is None:
             raise CapabilityMissing(
-                "this cluster has no storage migration",
+                translate("this cluster has no storage migration"),
                 capability=API,
-                evidence=f"Kubernetes {self.api.version()} does not serve {API}, which is on by default from v1.37",
-                next_act="use a cluster of v1.37 or later: LABKIT_CLUSTER=embedded",
+                evidence=translate(
+                    "Kubernetes {version} does not serve {api}, which is on by default from v1.37",
+                    version=self.api.version(),
+                    api=API,
+                ),
+                next_act=translate("use a cluster of v1.37 or later: LABKIT_CLUSTER=embedded"),
             )
         raise ApiError(
-            f"no migration {self.name} on this cluster",
+            translate("no migration {name} on this cluster", name=self.name),
             code=404,
             reason="NotFound",
-            evidence=f"GET {MIGRATIONS}/{self.name} answered 404",
-            next_act="create it first: kubectl apply -f crd/08-migration.yaml",
+            evidence=translate("GET {path} answered 404", path=MIGRATIONS + "/" + self.name),
+            next_act=translate("create it first: kubectl apply -f crd/08-migration.yaml"),
         )
 
     def definition(self) -> Definition:
@@ -183,11 +188,13 @@ class _Watched:
             return Seen(ended, _sight(now, found, keys), now)
 
         last = wait_for(
-            f"the migration {self.name} to end",
+            translate("the migration {name} to end", name=self.name),
             look,
             limit_s=limit_s,
             progress=progress,
-            next_act=f"write to any object of {found.name}, then watch again: {WHY_IT_WAITS}",
+            next_act=translate(
+                "write to any object of {name}, then watch again: {why}", name=found.name, why=translate(WHY_IT_WAITS)
+            ),
         )
         return last or {}
 
@@ -201,8 +208,9 @@ def _sight(migration: dict[str, Any], found: Definition, keys: tuple[StoredVersi
     told = [f"{c.type} {c.status} ({c.reason})" for c in conditions_of(migration)]
     if keys:
         new = sum(_version_of(key.api_version) == found.storage_version for key in keys)
-        told.append(f"{new} of {len(keys)} objects stored in {found.storage_version}")
-    return "; ".join(told) or "no condition yet"
+        counts = {"new": new, "all": len(keys), "version": found.storage_version}
+        told.append(translate("{new} of {all} objects stored in {version}", **counts))
+    return "; ".join(told) or translate("no condition yet")
 
 
 def _moves(before: tuple[StoredVersion, ...], after: tuple[StoredVersion, ...]) -> tuple[KeyMoved, ...]:

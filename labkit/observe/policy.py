@@ -11,6 +11,7 @@ from typing import Any
 
 from labkit.cluster import Cluster
 from labkit.cluster.base import Progress, silent
+from labkit.languages import translate
 from labkit.observe import fields
 from labkit.observe.changes import dotted
 from labkit.waiting import Seen, wait_for
@@ -30,14 +31,14 @@ def wait_in_force(cluster: Cluster, manifest: dict[str, Any], field: str, progre
     def look() -> Seen[None]:
         seen = fields.look(cluster, manifest)
         if seen.refusal is not None:
-            return Seen(False, f"a dry run is refused: {seen.refusal.message}")
+            return Seen(False, translate("a dry run is refused: {message}", message=seen.refusal.message))
         changed = any(change.kind in ("changed", "dropped") and dotted(change.path) == field for change in seen.changes)
-        return Seen(changed, f"{field} is stored as it is sent")
+        return Seen(changed, translate("{field} is stored as it is sent", field=field))
 
     wait_for(
-        f"a policy to change {field} of {manifest['metadata']['name']}",
+        translate("a policy to change {field} of {name}", field=field, name=manifest["metadata"]["name"]),
         look,
         limit_s=IN_FORCE_LIMIT_S,
         progress=progress,
-        next_act="apply the policy and its binding, and give the object the label they ask for",
+        next_act=translate("apply the policy and its binding, and give the object the label they ask for"),
     )

@@ -19,6 +19,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 
 from labkit.cluster import Cluster
 from labkit.errors import CourseError
+from labkit.languages import translate
 from labkit.observe import fieldpaths
 from labkit.observe.changes import Change, Kind
 from labkit.observe.fieldpaths import Nearness, Steps
@@ -78,16 +79,17 @@ class Prediction:
         words = [outcome] if isinstance(outcome, str) else list(outcome)
         said = {_outcome(word) for word in words}
         if not said:
-            raise _unknown_outcome("none")
+            raise _unknown_outcome("[]")
         if len(said) > 1 and said != {"completed", "pruned"}:
             raise PredictionError(
-                "these outcomes exclude each other",
-                evidence=" and ".join(sorted(said)),
-                next_act='name one; only "pruned" and "completed" can happen together',
+                translate("these outcomes exclude each other"),
+                evidence=translate(" and ").join(sorted(said)),
+                next_act=translate('name one; only "pruned" and "completed" can happen together'),
             )
         if field and not fieldpaths.is_path(field):
             raise PredictionError(
-                f"field {field!r} is no path of a field", next_act='write it as the server does, "spec.ports[0].name"'
+                translate("field {field} is no path of a field", field=repr(field)),
+                next_act=translate('write it as the server does, "spec.ports[0].name"'),
             )
         return cls(tuple(one for one in GRAVEST_FIRST if one in said), (field or "").strip(), (rule or "").strip())
 
@@ -102,7 +104,9 @@ def _outcome(word: str) -> Outcome:
 
 def _unknown_outcome(said: str) -> PredictionError:
     known = ", ".join(f'"{one}"' for one in reversed(GRAVEST_FIRST))
-    return PredictionError(f"outcome {said} is not known", next_act=f"one of {known}")
+    return PredictionError(
+        translate("outcome {outcome} is not known", outcome=said), next_act=translate("one of {known}", known=known)
+    )
 
 
 @dataclass(frozen=True)

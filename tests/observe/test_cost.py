@@ -150,7 +150,7 @@ def test_a_removal_that_fails_says_what_is_left(stage: Stage, monkeypatch: pytes
             cost.measure(stage.cluster, Plan((1,), repeats=1), held)
     finally:
         stage.api.patch(path, {"metadata": {"finalizers": None}})
-    note = "left on the cluster: 1 definition (type-01.cout.example.com); labkit reset removes them"
+    note = "left on the cluster: 1 definition (type-01.cout.example.com); labkit reset removes it"
     assert caught.value.__notes__ == [note]
 
 
