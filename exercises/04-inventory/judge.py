@@ -21,6 +21,7 @@ from labkit.cluster.claim import DEFINITIONS
 from labkit.exercises.probes import Step
 from labkit.exercises.report import Finding
 from labkit.exercises.sandbox import Run
+from labkit.languages import plural, translate
 
 Versions = dict[str, bool]
 """Name of a version → whether it is deprecated, or marked so."""
@@ -212,29 +213,31 @@ def finds(run: Run, api: Api, step: Step, hidden: bool) -> Iterator[Finding]:
     say = _Say(step, hidden)
     if late and not report.titles:
         yield say(
-            f"a table with a line for {_listed(late)}", _nothing(run), "Is the first line the one with the titles?"
+            translate("a table with a line for {names}", names=_listed(late)),
+            _nothing(run),
+            translate("Is the first line the one with the titles?"),
         )
         return
     for name in sorted(late - told)[:3]:
         old = ", ".join(known[name].old)
         yield say(
-            f"{name} to be reported",
-            "the report does not say that it needs a migration",
-            f"It stores {known[name].stored}, and objects may still lie in etcd in {old}.",
+            translate("{name} to be reported", name=name),
+            translate("the report does not say that it needs a migration"),
+            translate(
+                "It stores {stored}, and objects may still lie in etcd in {old}.", stored=known[name].stored, old=old
+            ),
         )
     for name in sorted(told - late)[:3]:
-        why = (
-            f"What is in etcd is {known[name].stored}, and that is what it stores."
-            if name in known
-            else "There is no definition of that name on the cluster."
-        )
-        yield say(f"{name} not to be reported", "the report has it", why)
+        why = translate("There is no definition of that name on the cluster.")
+        if name in known:
+            why = translate("What is in etcd is {stored}, and that is what it stores.", stored=known[name].stored)
+        yield say(translate("{name} not to be reported", name=name), translate("the report has it"), why)
     numbers = {int(one) for one in re.findall(r"(?<![\w.])\d+(?![\w.]*\d)", report.last)}
     if not {len(known), len(late)} <= numbers:
         yield say(
-            f"a last line with {len(known)} and {len(late)}",
-            f'its last line is "{report.last[:120]}"',
-            "It says how many definitions there are, and how many of them need a migration.",
+            translate("a last line with {all} and {late}", all=len(known), late=len(late)),
+            translate('its last line is "{line}"', line=report.last[:120]),
+            translate("It says how many definitions there are, and how many of them need a migration."),
         )
 
 
@@ -246,15 +249,18 @@ def versions(run: Run, api: Api, step: Step, hidden: bool) -> Iterator[Finding]:
     missing = [name for name in ("stored", "served", "persisted") if name not in report.titles]
     if missing:
         titles = {"stored": "STORED", "served": "SERVED", "persisted": "IN ETCD"}
-        wanted = " and ".join(titles[name] for name in missing)
-        yield say(f"a column {wanted}", _nothing(run), "The table is read by its titles: they are in the task.")
+        wanted = translate(" and ").join(titles[name] for name in missing)
+        advice = translate("The table is read by its titles: they are in the task.")
+        yield say(translate("a column {titles}", titles=wanted), _nothing(run), advice)
         return
     wanted_rows = [fact for name, fact in sorted(known.items()) if fact.old or "--tout" in step.argv]
     for fact in wanted_rows:
         cells = report.rows.get(fact.name)
         if cells is None:
             yield say(
-                f"a line for {fact.name}", "the table has none", "Without a line nothing can be said of its versions."
+                translate("a line for {name}", name=fact.name),
+                translate("the table has none"),
+                translate("Without a line nothing can be said of its versions."),
             )
             return
         wrong = _wrong_versions(fact, cells)
@@ -267,32 +273,37 @@ def _wrong_versions(fact: Fact, cells: dict[str, str]) -> tuple[str, str, str] |
     stored, served, persisted = (cells.get(name, "") for name in ("stored", "served", "persisted"))
     if set(versions_in(stored)) != {fact.stored}:
         return (
-            f"{fact.name} to store {fact.stored}",
-            f'the report says "{stored}"',
-            "It is the one version with storage: true.",
+            translate("{name} to store {version}", name=fact.name, version=fact.stored),
+            _says(stored),
+            translate("It is the one version with storage: true."),
         )
     if set(versions_in(served)) != set(fact.served):
-        told = ",".join(fact.served) or "no version"
+        told = ",".join(fact.served) or translate("no version")
         return (
-            f"{fact.name} to serve {told}",
-            f'the report says "{served}"',
-            "They are the versions with served: true.",
+            translate("{name} to serve {versions}", name=fact.name, versions=told),
+            _says(served),
+            translate("They are the versions with served: true."),
         )
     if versions_in(served) != fact.served:
         marked = [name for name, deprecated in fact.served.items() if deprecated]
+        which = translate(" and ").join(marked) or translate("nothing")
         return (
-            f"of {fact.name} {' and '.join(marked) or 'nothing'} to be marked as deprecated",
-            f'the report says "{served}"',
-            "A version says of itself that it is deprecated; most say nothing.",
+            translate("of {name} {versions} to be marked as deprecated", name=fact.name, versions=which),
+            _says(served),
+            translate("A version says of itself that it is deprecated; most say nothing."),
         )
     if set(versions_in(persisted)) != set(fact.persisted):
         told = ",".join(sorted(fact.persisted))
         return (
-            f"{fact.name} to have {told} in etcd",
-            f'the report says "{persisted}"',
-            "The status of the definition keeps that record.",
+            translate("{name} to have {versions} in etcd", name=fact.name, versions=told),
+            _says(persisted),
+            translate("The status of the definition keeps that record."),
         )
     return None
+
+
+def _says(cell: str) -> str:
+    return translate('the report says "{cell}"', cell=cell)
 
 
 def objects(run: Run, api: Api, step: Step, hidden: bool) -> Iterator[Finding]:
@@ -301,7 +312,8 @@ def objects(run: Run, api: Api, step: Step, hidden: bool) -> Iterator[Finding]:
     report = read(run.stdout)
     say = _Say(step, hidden)
     if "objects" not in report.titles:
-        yield say("a column OBJECTS", _nothing(run), "The option --objets adds it.")
+        column = translate("a column {titles}", titles="OBJECTS")
+        yield say(column, _nothing(run), translate("The option --objets adds it."))
         return
     for name, fact in sorted(known.items()):
         if not fact.old and "--tout" not in step.argv:
@@ -311,16 +323,16 @@ def objects(run: Run, api: Api, step: Step, hidden: bool) -> Iterator[Finding]:
         if fact.objects is None:
             if name not in report.rows or (number and int(number[0]) > 0):
                 yield say(
-                    f"{name} without a number",
-                    f'the report says "{cell}"',
-                    "No version of it is served, so nobody can count.",
+                    translate("{name} without a number", name=name),
+                    _says(cell),
+                    translate("No version of it is served, so nobody can count."),
                 )
                 return
         elif number is None or int(number[0]) != fact.objects:
             yield say(
-                f"{name} to have {fact.objects} objects",
-                f'the report says "{cell}"',
-                "Count in all namespaces, and no line of titles.",
+                plural("{name} to have {n} object", "{name} to have {n} objects", fact.objects, name=name),
+                _says(cell),
+                translate("Count in all namespaces, and no line of titles."),
             )
             return
 
@@ -333,22 +345,25 @@ def everything(run: Run, api: Api, step: Step, hidden: bool) -> Iterator[Finding
     missing = sorted(known.keys() - report.rows.keys())
     if missing:
         yield say(
-            f"a line for each of the {len(known)} definitions",
-            f"{len(missing)} are missing, {missing[0]} among them",
-            "With --tout those that are in order are shown, too.",
+            translate("a line for each of the {n} definitions", n=len(known)),
+            plural("{n} is missing: {name}", "{n} are missing, {name} among them", len(missing), name=missing[0]),
+            translate("With --tout those that are in order are shown, too."),
         )
         return
     if "state" not in report.titles:
-        yield say("a column STATE", _nothing(run), "With all definitions shown, it is the state that tells them apart.")
+        column = translate("a column {titles}", titles="STATE")
+        advice = translate("With all definitions shown, it is the state that tells them apart.")
+        yield say(column, _nothing(run), advice)
         return
     for name, fact in sorted(known.items()):
         cell = report.rows[name].get("state", "")
         if to_migrate(cell) != bool(fact.old):
-            wanted = "that it needs a migration" if fact.old else "that it is in order"
+            order = translate("{name}: that it is in order", name=name)
+            wanted = translate("{name}: that it needs a migration", name=name) if fact.old else order
             yield say(
-                f"{name}: {wanted}",
-                f'its state is "{cell}"',
-                "Compare what is in etcd with what is stored, one by one.",
+                wanted,
+                translate('its state is "{cell}"', cell=cell),
+                translate("Compare what is in etcd with what is stored, one by one."),
             )
             return
 
@@ -369,8 +384,12 @@ class _Say:
 def _nothing(run: Run) -> str:
     """What the script printed where no table was found; what it died of says more."""
     text = run.stdout.strip()
-    said = f'the script printed "{text.splitlines()[0][:120]}" first' if text else "the script printed nothing"
-    return f"{said}, and complained: {run.complaint}" if run.complaint else said
+    said = translate("the script printed nothing")
+    if text:
+        said = translate('the script printed "{line}" first', line=text.splitlines()[0][:120])
+    return (
+        translate("{said}, and complained: {complaint}", said=said, complaint=run.complaint) if run.complaint else said
+    )
 
 
 def _listed(names: set[str]) -> str:
