@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from labkit.languages import translate
 from labkit.show.document import Cell, Document, Facts, Mark, Note, Part, Table
+from labkit.show.trace_words import say
 from labkit.show.units import grouped
 from labkit.trace.celcost import Costs, Expression, SchemaTotal
 
@@ -21,25 +21,21 @@ SMALLEST_SHARE = 0.001
 def document(value: Costs) -> Document:
     """Costs, totals, where each expression lies, advice, and what the server says; numbered, the costliest first."""
     ordered = sorted(value.expressions, key=lambda one: -(one.estimated_cost or 0))
-    verdict = translate("refused by the server") if value.refused else translate("accepted by the server")
+    verdict = say("costs.refused") if value.refused else say("costs.accepted")
     parts: list[Part] = []
     if ordered:
         parts.append(_costs(ordered, several=len(value.schemas) > 1))
-        parts.append(
-            Facts(
-                tuple((translate("all of {version}", version=total.version), _total(total)) for total in value.schemas)
-            )
-        )
-        parts.append(_numbered(translate("path"), [(one, one.path) for one in ordered], ordered))
+        parts.append(Facts(tuple((say("costs.all", version=total.version), _total(total)) for total in value.schemas)))
+        parts.append(_numbered(say("costs.path"), [(one, one.path) for one in ordered], ordered))
     else:
-        parts.append(Note(translate("no rules, so nothing to spend")))
+        parts.append(Note(say("costs.none")))
     parts.append(
-        _numbered(translate("advice"), [(one, advice.text) for one in ordered for advice in one.advice], ordered)
+        _numbered(say("costs.advice"), [(one, advice.text) for one in ordered for advice in one.advice], ordered)
     )
     said = [(one, line) for one in ordered for line in one.error.splitlines()]
-    parts.append(_numbered(translate("what the server says"), said, ordered, "bad", value.other_lines))
+    parts.append(_numbered(say("costs.said"), said, ordered, "bad", value.other_lines))
     kept = tuple(part for part in parts if not isinstance(part, Table) or part.rows)
-    title = translate("cost of the rules of {source}: {verdict}", source=value.source, verdict=verdict)
+    title = say("costs.title", source=value.source, verdict=verdict)
     return Document(title, kept)
 
 
@@ -59,13 +55,13 @@ def _numbered(
 
 def _costs(ordered: list[Expression], *, several: bool) -> Table:
     first = ordered[0]
-    limits = tuple(translate("of {n}", n=grouped(limit)) for limit in (first.expression_limit, first.schema_limit))
-    told = (translate("places"), translate("kind"), translate("expression"))
-    heads = ("#", *((translate("version"),) if several else ()), translate("cost"), *limits, *told)
+    limits = tuple(say("costs.of", n=grouped(limit)) for limit in (first.expression_limit, first.schema_limit))
+    told = (say("costs.places"), say("costs.kind"), say("costs.expression"))
+    heads = ("#", *((say("costs.version"),) if several else ()), say("costs.cost"), *limits, *told)
     rows = []
     for number, one in enumerate(ordered, 1):
         mark = _mark(one)
-        places = translate("unbounded") if one.cardinality is None else grouped(one.cardinality)
+        places = say("costs.unbounded") if one.cardinality is None else grouped(one.cardinality)
         said = (_cost(one), _share(one.share.expression, one), _share(one.share.schema, one))
         version = (Cell(one.version),) if several else ()
         numbers = tuple(Cell(text, mark) for text in said)
@@ -77,7 +73,7 @@ def _costs(ordered: list[Expression], *, several: bool) -> Table:
 
 def _cost(one: Expression) -> str:
     if one.estimated_cost is None:
-        return translate("does not compile") if one.error else translate("not estimated")
+        return say("costs.uncompiled") if one.error else say("costs.unestimated")
     return grouped(one.estimated_cost)
 
 
@@ -93,7 +89,7 @@ def _share(share: float, one: Expression) -> str:
 
 def _part(share: float) -> str:
     if share >= AS_FACTOR:
-        return translate("{n} times", n=grouped(round(share)))
+        return say("costs.times", n=grouped(round(share)))
     return f"{share:.1%}" if share >= SMALLEST_SHARE or share == 0 else f"< {SMALLEST_SHARE:.1%}"
 
 
@@ -101,4 +97,4 @@ def _total(total: SchemaTotal) -> Cell:
     share = total.total / total.limit
     mark: Mark = "bad" if share > 1 else "changed" if share >= NEAR else ""
     told = {"total": grouped(total.total), "limit": grouped(total.limit), "share": _part(share)}
-    return Cell(translate("{total} of {limit} ({share})", **told), mark)
+    return Cell(say("costs.total", **told), mark)

@@ -13,27 +13,29 @@ from labkit.cluster.kubectl import LAST_APPLIED
 from labkit.observe.changes import ABSENT, Absent, Json, compact
 from labkit.show.document import Cell, Code, Document, Facts, Fold, Line, Note, Part, Table
 from labkit.show.json_lines import WHOLE, marked
-from labkit.show.trace_stages import Station, stations
+from labkit.show.trace_stages import Station, stations, title_of
+from labkit.show.trace_words import say
 from labkit.trace.values import Cel, Conversion, Trace
 
 __all__ = ["document", "full_document", "pages", "title"]
 
-DONE = {"create": "sent as new", "update": "sent in place of what is stored", "read": "read from etcd"}
-HEADS = ("stage", "field", "what", "detail")
+
+def _heads() -> tuple[str, ...]:
+    return tuple(say(f"column.{name}") for name in ("stage", "field", "what", "detail"))
 
 
 def document(value: Trace) -> Document:
     """One table of all stages, the server's answer, and what is stored and read."""
     found = stations(value)
     rows = tuple(row for one in found for row in _grid_rows(one))
-    return Document(title(value), (Table(HEADS, rows), *_outcome(value)))
+    return Document(title(value), (Table(_heads(), rows), *_outcome(value)))
 
 
 def full_document(value: Trace) -> Document:
     """Each stage as a fold with the object after it, then the server's answer, and what is stored and read."""
     found = stations(value)
     folds = tuple(Fold(heading(one), station_parts(one, only_changes=True), one.mark, bool(one.rows)) for one in found)
-    return Document(title(value), (Note("stage by stage, the object after each:"), *folds, *_outcome(value)))
+    return Document(title(value), (Note(say("folds")), *folds, *_outcome(value)))
 
 
 def pages(value: Trace) -> tuple[tuple[str, Document], ...]:
@@ -45,11 +47,12 @@ def pages(value: Trace) -> tuple[tuple[str, Document], ...]:
     stages = [
         (
             f"{one.number} {one.stage.name}",
-            Document(f"stage {one.number} of {len(found)}, {_told(one)}", station_parts(one)),
+            Document(say("pages.stage", n=one.number, all=len(found), told=_told(one)), station_parts(one)),
         )
         for one in found
     ]
-    return (*stages, ("outcome", Document(f"outcome: {value.verdict}", _outcome(value))))
+    outcome = say("title.judged", what=say("pages.outcome"), verdict=say(f"verdict.{value.verdict}"))
+    return (*stages, (say("pages.outcome"), Document(outcome, _outcome(value))))
 
 
 def heading(one: Station) -> str:
@@ -57,40 +60,41 @@ def heading(one: Station) -> str:
 
 
 def _told(one: Station) -> str:
-    return f"{one.stage.name}: {one.summary}"
+    return say("pages.told", name=one.stage.name, summary=one.summary)
 
 
 def title(value: Trace, *, judged: bool = True) -> str:
     """What was traced, and, where it is *judged*, the verdict."""
     first = next((stage.object for stage in value.stages if isinstance(stage.object, dict)), {})
     metadata = first.get("metadata") or {}
-    where = f" in {metadata['namespace']}" if metadata.get("namespace") else ""
+    named = " ".join(str(word) for word in (first.get("kind"), metadata.get("name")) if word) or say("title.nameless")
+    if metadata.get("namespace"):
+        named = say("title.in", name=named, namespace=metadata["namespace"])
     version = str(first.get("apiVersion", "")).rpartition("/")[2]
-    joint = "but" if value.verdict == "accepted" else "because"
-    verdict = f": {value.verdict}" + (f", {joint} {value.reason}" if value.reason else "")
-    if value.operation == "read" and value.verdict == "accepted":
-        verdict = ""  # nothing is judged on the way out
-    verdict = verdict if judged else ""
-    named = " ".join(str(word) for word in (first.get("kind"), metadata.get("name")) if word) or "an object"
-    version = f", {version}" if version else ""
-    return f"{named}{where}{version}, {DONE[value.operation]}{verdict}"
+    told = ", ".join(word for word in (named, version, say(f"done.{value.operation}")) if word)
+    if not judged or (value.operation == "read" and value.verdict == "accepted"):  # nothing is judged on the way out
+        return told
+    told = say("title.judged", what=told, verdict=say(f"verdict.{value.verdict}"))
+    if not value.reason:
+        return told
+    return say("title.but" if value.verdict == "accepted" else "title.because", what=told, reason=value.reason)
 
 
 def station_parts(one: Station, *, only_changes: bool = False) -> tuple[Part, ...]:
     """What it did, then the object after it: whole, or *only_changes* of it with some lines around."""
-    parts: list[Part] = [Note(one.stage.title)]
+    parts: list[Part] = [Note(title_of(one.stage))]
     if one.rows:
         rows = tuple((Cell(r.field, code=True), Cell(r.what, r.mark), Cell(r.detail, code=True)) for r in one.rows)
-        parts.append(Table(HEADS[1:], rows))
+        parts.append(Table(_heads()[1:], rows))
     if one.before is ABSENT or one.before != one.after:
-        parts.append(Code(_object_lines(one.before, one.after, only_changes), caption="the object after it"))
+        parts.append(Code(_object_lines(one.before, one.after, only_changes), caption=say("object.after")))
     else:
         parts.append(
-            Note("the object is as it was")
+            Note(say("object.unchanged"))
             if only_changes
-            else Code(_object_lines(ABSENT, one.after, False), caption="the object, as it was")
+            else Code(_object_lines(ABSENT, one.after, False), caption=say("object.same"))
         )
-    parts.append(Facts((("done by", Cell(one.stage.source, "quiet", code=True)),)))
+    parts.append(Facts(((say("object.by"), Cell(one.stage.source, "quiet", code=True)),)))
     return tuple(parts)
 
 
@@ -105,15 +109,15 @@ def _grid_rows(one: Station) -> Iterator[tuple[Cell, ...]]:
 
 
 def _outcome(value: Trace) -> tuple[Part, ...]:
-    parts: list[Part] = [Note(f"Warning: {warning}") for warning in value.warnings]
+    parts: list[Part] = [Note(say("outcome.warning", text=warning)) for warning in value.warnings]
     if value.verdict == "refused":
         status = value.status or {}
         answer = f"{status.get('code', '')} {status.get('reason', '')}".strip()
-        parts.append(Code(tuple(Line(line) for line in value.lines), caption=f"the server's answer: {answer}"))
-    pairs = [("in etcd", value.stored)] if value.stored is not None else []
-    pairs += [("read", value.read)] if value.read is not None else []
+        parts.append(Code(tuple(Line(line) for line in value.lines), caption=say("outcome.answer", status=answer)))
+    pairs = [(say("outcome.stored"), value.stored)] if value.stored is not None else []
+    pairs += [(say("outcome.read"), value.read)] if value.read is not None else []
     if len(pairs) == 2 and value.read == value.stored:
-        return (*parts, Facts((("in etcd, and read", Cell(compact(_shown(value.stored)), code=True)),)))
+        return (*parts, Facts(((say("outcome.both"), Cell(compact(_shown(value.stored)), code=True)),)))
     facts = tuple((name, Cell(compact(_shown(held)), code=True)) for name, held in pairs)
     return (*parts, Facts(facts)) if facts else tuple(parts)
 

@@ -8,6 +8,8 @@ from typing import TypeAlias
 
 from labkit.observe.changes import ABSENT, Absent, Json, compact, differences, dotted
 from labkit.show.document import Mark
+from labkit.show.trace_words import WORDS, say, say_of
+from labkit.show.units import grouped
 from labkit.trace.values import (
     Admission,
     Cel,
@@ -25,7 +27,7 @@ from labkit.trace.values import (
     Validation,
 )
 
-__all__ = ["Row", "Station", "stations"]
+__all__ = ["Row", "Station", "stations", "title_of"]
 
 RULE_MARKS: dict[str, Mark] = {"passed": "good", "failed": "bad", "error": "bad", "skipped": "quiet"}
 
@@ -79,90 +81,98 @@ Told: TypeAlias = tuple[str, tuple[Row, ...]]
 @singledispatch
 def told(stage: Stage) -> Told:
     """What a stage did in a few words, and row by row. A stage nobody knows here tells its title."""
-    return stage.title, ()
+    return title_of(stage), ()
+
+
+def title_of(stage: Stage) -> str:
+    """What it is for, in the language that is spoken."""
+    known = f"stage.{stage.name}"
+    return say(known) if WORDS.get(known) == stage.title else stage.title
 
 
 @told.register
 def _(stage: Decoding) -> Told:
-    found = [(path, "given twice") for path in stage.duplicated] + [(path, "unknown") for path in stage.unknown]
+    found = [(path, say("decoding.twice")) for path in stage.duplicated]
+    found += [(path, say("decoding.unknown")) for path in stage.unknown]
     rows = [Row(path, what, _line_about(path, stage.errors), "changed") for path, what in found]
     told_of = {row.detail for row in rows}
     rest = (line for line in map(_on_one_line, stage.errors) if line not in told_of)
-    rows += [Row("", "cannot be read", line, "bad") for line in rest]
-    return _count(rows, "no field is unknown, none is given twice", "{} to complain of"), tuple(rows)
+    rows += [Row("", say("decoding.unreadable"), line, "bad") for line in rest]
+    return _count(rows, "decoding", "complaints"), tuple(rows)
 
 
 @told.register
 def _(stage: Pruning) -> Told:
-    rows = [Row(path, "pruned", "", "removed") for path in stage.paths]
-    rows += [Row(path, "pruned: may not be null", "null", "removed") for path in stage.nulls]
-    return _count(rows, "nothing to prune", "{} pruned"), tuple(rows)
+    rows = [Row(path, say("pruning.pruned"), "", "removed") for path in stage.paths]
+    rows += [Row(path, say("pruning.null"), "null", "removed") for path in stage.nulls]
+    return _count(rows, "pruning"), tuple(rows)
 
 
 @told.register
 def _(stage: Defaulting) -> Told:
-    rows = [Row(one.path, "defaulted", compact(one.value), "added") for one in stage.added]
-    return _count(rows, "nothing is missing that has a default", "{} filled in"), tuple(rows)
+    rows = [Row(one.path, say("defaulting.defaulted"), compact(one.value), "added") for one in stage.added]
+    return _count(rows, "defaulting"), tuple(rows)
 
 
 @told.register
 def _(stage: Admission) -> Told:
-    return stage.text, ()
+    return say_of("admission", stage.text), ()
 
 
 @told.register
 def _(stage: Preparing) -> Told:
-    rows = [Row(path, "dropped", "", "removed") for path in stage.dropped]
-    rows += [Row(path, "kept as it was", "", "quiet") for path in stage.kept]
-    return f"generation {stage.generation}", tuple(rows)
+    rows = [Row(path, say("preparing.dropped"), "", "removed") for path in stage.dropped]
+    rows += [Row(path, say("preparing.kept"), "", "quiet") for path in stage.kept]
+    return say("preparing.generation", n=stage.generation), tuple(rows)
 
 
 @told.register
 def _(stage: Validation) -> Told:
     rows = tuple(_complaint(error) for error in stage.errors)
-    return _count(rows, "nothing to complain of", "{} to complain of"), rows
+    return _count(rows, "validation", "complaints"), rows
 
 
 def _complaint(error: FieldError) -> Row:
     rest = error.line.removeprefix(f"{error.field}: ")
     if error.forgiven:
-        return Row(error.field, "forgiven", rest, "quiet")
-    return Row(error.field, "refused", rest, "bad")
+        return Row(error.field, say("forgiven"), rest, "quiet")
+    return Row(error.field, say("validation.refused"), rest, "bad")
 
 
 @told.register
 def _(stage: Cel) -> Told:
     if not stage.rules:
-        return "the schema has no rules", ()
+        return say("cel.none"), ()
     rows = tuple(_rule(one) for one in stage.rules)
     results = [one.result for one in stage.rules]
-    counts = [f"{results.count(name)} {name}" for name in ("passed", "failed", "error", "skipped") if name in results]
-    return f"{', '.join(counts)}; cost {stage.cost:,} of {stage.budget:,}", rows
+    names = [name for name in ("passed", "failed", "error", "skipped") if name in results]
+    counts = ", ".join(say(f"cel.{name}", n=results.count(name)) for name in names)
+    return say("cel.all", counts=counts, cost=grouped(stage.cost), budget=grouped(stage.budget)), rows
 
 
 def _rule(one: RuleResult) -> Row:
     if one.result == "skipped":
-        return Row(one.path, f"skipped: {one.skipped}", one.rule, "quiet")
-    what, mark = f"{one.result}, cost {one.cost:,}", RULE_MARKS[one.result]
-    if one.forgiven:
-        what, mark = f"{one.result}, forgiven, cost {one.cost:,}", "quiet"
+        return Row(one.path, say("rule.skipped", why=say_of("skipped", one.skipped)), one.rule, "quiet")
+    forgiven = ".forgiven" if one.forgiven else ""
+    what = say(f"rule.{one.result}{forgiven}", cost=grouped(one.cost))
+    mark: Mark = "quiet" if one.forgiven else RULE_MARKS[one.result]
     said = one.line.removeprefix(f"{one.path}: ") or one.message
     return Row(one.path, what, f"{one.rule}  →  {said}" if one.result != "passed" and said else one.rule, mark)
 
 
 @told.register
 def _(stage: Ratcheting) -> Told:
-    rows = [Row("", "forgiven", line, "quiet") for line in stage.forgiven]
-    rows += [Row("", "warning", line, "changed") for line in stage.warnings]
-    return _count(rows, "nothing had to be forgiven", "{} because nothing changed there"), tuple(rows)
+    rows = [Row("", say("forgiven"), line, "quiet") for line in stage.forgiven]
+    rows += [Row("", say("ratcheting.warning"), line, "changed") for line in stage.warnings]
+    return _count(rows, "ratcheting"), tuple(rows)
 
 
 @told.register
 def _(stage: Conversion) -> Told:
-    rows = tuple(Row(path, "pruned", "", "removed") for path in stage.pruned)
+    rows = tuple(Row(path, say("pruning.pruned"), "", "removed") for path in stage.pruned)
     if stage.from_version == stage.to_version:
-        return f"not needed: it is {stage.from_version} already", rows
-    return f"from {stage.from_version} to {stage.to_version}", rows
+        return say("conversion.none", version=stage.from_version), rows
+    return say("conversion.done", before=stage.from_version, after=stage.to_version), rows
 
 
 @told.register
@@ -179,8 +189,11 @@ def _on_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _count(rows: list[Row] | tuple[Row, ...], none: str, some: str) -> str:
-    return some.format(f"{len(rows)} field{'s' if len(rows) > 1 else ''}") if rows else none
+def _count(rows: list[Row] | tuple[Row, ...], none: str, some: str = "") -> str:
+    """The words ``none.none`` where there is no row, else ``some.one`` or ``some.many``; *some* defaults to *none*."""
+    if not rows:
+        return say(f"{none}.none")
+    return say(f"{some or none}.{'one' if len(rows) == 1 else 'many'}", n=len(rows))
 
 
 def _with_values(rows: tuple[Row, ...], before: Json, after: Json) -> tuple[Row, ...]:
