@@ -70,7 +70,7 @@ def begin(section: str) -> Lab:
     for the kernel's parent. Raises LabkitError when it cannot be had.
     """
     root = _course()
-    _, section_begin = notebook.find(section, _folders(root))
+    section_begin = notebook.find(section, _folders(root))[1]
     cluster = _claimed_cluster()
     begin_section(cluster, section_begin, root=root)
     return _lab(cluster, root, translate('at the beginning of "{section}"', section=section))
@@ -78,8 +78,7 @@ def begin(section: str) -> Lab:
 
 def resume() -> Lab:
     """Go on where a kernel was restarted: the cluster of ``begin`` with all that is on it, and the cells' commands."""
-    root = _course()
-    return _lab(_claimed_cluster(), root, translate("as you left it"))
+    return _lab(_claimed_cluster(), _course(), translate("as you left it"))
 
 
 def _course() -> Path:
@@ -91,7 +90,6 @@ def _course() -> Path:
 
 
 def _folders(root: Path) -> list[Path]:
-    """Where notebooks lie."""
     return [Path.cwd(), root / "notebooks", root]
 
 
@@ -214,8 +212,8 @@ class Lab:
         from labkit.observe import policy
 
         policy.wait_in_force(self.cluster, dict(manifest), field)
-        told = {"field": field, "name": manifest["metadata"]["name"]}
-        _say(translate("in force: {field} of {name} is no longer stored as it is sent", **told))
+        name = manifest["metadata"]["name"]
+        _say(translate("in force: {field} of {name} is no longer stored as it is sent", field=field, name=name))
 
     def migration(self, name: str = MIGRATION) -> Migration:
         """A storage migration, waited for to its end, with every key's version before and after."""
@@ -279,9 +277,7 @@ class Lab:
         shell = _shell()
         if shell is not None:
             shell.set_next_input(f"%%answer {name}\n{starter}")
-        _say(
-            translate("{name}: the answer is the starter again; the cluster is at the exercise's beginning", name=name)
-        )
+        _say(translate("{id}: the answer is the starter again; the cluster is at the exercise's beginning", id=name))
 
     def progress(self) -> Standings:
         """How far the exercises are, as this folder's last checks said; it is no mark."""
