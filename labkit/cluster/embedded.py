@@ -84,6 +84,11 @@ class EmbeddedCluster:
         return True
 
     @property
+    def held(self) -> bool:
+        """This process started it for itself, and nobody else knows of it."""
+        return self._owner is Owner.HELD and self._child is not None
+
+    @property
     def ready(self) -> Ready:
         """What the control plane said of itself. Raises ClusterGone when this cluster was not started."""
         return self._running()

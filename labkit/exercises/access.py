@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+import secrets
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,10 +21,12 @@ from labkit.cluster import Api, Cluster
 from labkit.cluster.claim import CHECK_NAME, COURSE_GROUPS, DEFINITIONS, NAMESPACE
 from labkit.waiting import Seen, wait_for
 
-__all__ = ["allowed", "reading_kubeconfig", "wait_in_force"]
+__all__ = ["allowed", "make_reader", "reader_kubeconfig", "reading_kubeconfig", "wait_in_force"]
 
 _RBAC = "/apis/rbac.authorization.k8s.io/v1"
 _REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+_WHO = "/apis/authentication.k8s.io/v1/tokenreviews"
+_ACCOUNTS = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts"
 _TOKEN_S = 900
 _LIMIT_S = 10.0
 
@@ -50,43 +53,48 @@ def _groups(user: str) -> list[str]:
     return ["system:authenticated"]
 
 
-def wait_in_force(api: Api, *, cluster_wide: bool) -> None:
-    """Wait until the authorizer knows every role and binding that was made before this call."""
-    _grant(api, "Role", NAMESPACE)
-    sentinels = [("labkit-check-role", NAMESPACE)]
-    if cluster_wide:
-        _grant(api, "ClusterRole", None)
-        sentinels.append(("labkit-check-clusterrole", ""))
+def wait_in_force(api: Api, *, cluster_wide: bool, name: str = CHECK_NAME) -> None:
+    """Wait until the authorizer knows every role and binding that was made before this call.
+
+    *name* is that of the check's own ones, which are there already or are made, and stay.
+    """
+    once = f"seen-{secrets.token_hex(8)}"
+    places = {"Role": NAMESPACE} | ({"ClusterRole": ""} if cluster_wide else {})
+    for kind, space in places.items():
+        _grant(api, kind, space, name, once)
 
     def look() -> Seen[None]:
-        for user, space in sentinels:
-            if not allowed(api, user, "get", f"{CHECK_NAME}.labkit.example", space):
-                return Seen(False, f"{user} has no rights yet")
+        for kind, space in places.items():
+            if not allowed(api, _user(kind, once), "get", f"{once}.labkit.example", space):
+                return Seen(False, f"the {kind} {name} does not count yet")
         return Seen(True, "in force")
 
     wait_for("the roles of the answer to come into force", look, limit_s=_LIMIT_S)
 
 
-def _grant(api: Api, kind: str, namespace: str | None) -> None:
-    """A role of this kind and its binding, to a user of their own, on a type that there is not."""
+def _user(kind: str, once: str) -> str:
+    return f"labkit-check-{kind.lower()}-{once}"
+
+
+def _grant(api: Api, kind: str, namespace: str, name: str, once: str) -> None:
+    """A role of this kind and its binding, to a user and on a type that no earlier ones were for."""
     inside = f"/namespaces/{namespace}" if namespace else ""
-    metadata = {"name": CHECK_NAME} | ({"namespace": namespace} if namespace else {})
-    rules = [{"apiGroups": ["labkit.example"], "resources": [CHECK_NAME], "verbs": ["get"]}]
+    metadata = {"name": name} | ({"namespace": namespace} if namespace else {})
+    rules = [{"apiGroups": ["labkit.example"], "resources": [once], "verbs": ["get"]}]
     _put(api, f"{_RBAC}{inside}/{kind.lower()}s", {"kind": kind, "metadata": metadata, "rules": rules})
-    subjects = [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": f"labkit-check-{kind.lower()}"}]
+    subjects = [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": _user(kind, once)}]
     _bind(api, kind, metadata, inside, subjects)
 
 
 def _bind(api: Api, kind: str, metadata: dict[str, str], inside: str, subjects: list[dict[str, str]]) -> None:
-    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": CHECK_NAME}
+    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": metadata["name"]}
     body = {"kind": f"{kind}Binding", "metadata": metadata, "roleRef": reference, "subjects": subjects}
     _put(api, f"{_RBAC}{inside}/{kind.lower()}bindings", body)
 
 
 def _put(api: Api, place: str, body: dict[str, Any]) -> None:
-    """Make it anew: one of an earlier state must not be taken for it."""
-    api.delete(f"{place}/{CHECK_NAME}")
-    api.post(place, {"apiVersion": "rbac.authorization.k8s.io/v1", **body})
+    whole = {"apiVersion": "rbac.authorization.k8s.io/v1", **body}
+    api.apply(whole, path=f"{place}/{body['metadata']['name']}")
 
 
 def reading_kubeconfig(api: Api, cluster: Cluster, stack: ExitStack) -> Path:
@@ -94,22 +102,34 @@ def reading_kubeconfig(api: Api, cluster: Cluster, stack: ExitStack) -> Path:
 
     The file lies in a folder of its own until *stack* is closed; the account lies in ch54, which a new state empties.
     """
+    make_reader(api)
+    return reader_kubeconfig(api, cluster, stack)
+
+
+def make_reader(api: Api) -> None:
+    """The account, and its rights."""
     groups = {definition["spec"]["group"] for definition in api.list(DEFINITIONS)} | {*COURSE_GROUPS}
     rules = [
         {"apiGroups": ["apiextensions.k8s.io"], "resources": ["customresourcedefinitions"], "verbs": _READ},
         {"apiGroups": sorted(groups), "resources": ["*"], "verbs": _READ},
     ]
     _put(api, f"{_RBAC}/clusterroles", {"kind": "ClusterRole", "metadata": {"name": CHECK_NAME}, "rules": rules})
-    accounts = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts"
-    api.delete(f"{accounts}/{CHECK_NAME}")
-    api.post(accounts, {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": CHECK_NAME}})
+    api.delete(f"{_ACCOUNTS}/{CHECK_NAME}")
+    api.post(_ACCOUNTS, {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": CHECK_NAME}})
     subject = {"kind": "ServiceAccount", "name": CHECK_NAME, "namespace": NAMESPACE}
     _bind(api, "ClusterRole", {"name": CHECK_NAME}, "", [subject])
+
+
+def reader_kubeconfig(api: Api, cluster: Cluster, stack: ExitStack) -> Path:
+    """A kubeconfig of the account that ``make_reader`` made, once the server knows it and its rights."""
     wanted = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": _TOKEN_S}}
-    token = api.post(f"{accounts}/{CHECK_NAME}/token", wanted)["status"]["token"]
+    token = api.post(f"{_ACCOUNTS}/{CHECK_NAME}/token", wanted)["status"]["token"]
     user = f"system:serviceaccount:{NAMESPACE}:{CHECK_NAME}"
 
     def look() -> Seen[None]:
+        review = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": {"token": token}}
+        if not api.post(_WHO, review)["status"].get("authenticated"):
+            return Seen(False, "it is not known yet")
         known = allowed(api, user, "list", "customresourcedefinitions.apiextensions.k8s.io", "")
         return Seen(known, "it may not read yet")
 

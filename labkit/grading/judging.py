@@ -7,7 +7,6 @@ of its own, which no student's program ever had the rights to change, for as lon
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Self
 
@@ -15,11 +14,13 @@ from labkit.cluster import Owner, places
 from labkit.cluster.base import Progress, silent
 from labkit.cluster.embedded import EmbeddedCluster
 from labkit.errors import ClusterGone
+from labkit.exercises.beginnings import Beginnings
 from labkit.exercises.checks import check
 from labkit.exercises.model import Exercise
 from labkit.exercises.report import Report
 from labkit.exercises.sandbox import Runner, run_script
 from labkit.grading.errors import GradingError
+from labkit.grading.states import NotClean, States
 
 __all__ = ["CannotJudge", "Judge"]
 
@@ -31,21 +32,19 @@ class CannotJudge(GradingError):
 class Judge:
     """Judges answers one after the other; a context manager, whose cluster starts with the first answer.
 
-    *exercises* are those it will be asked for. *runner* runs a script's text.
+    *runner* runs a script's text.
     """
 
-    def __init__(self, exercises: Sequence[Exercise], runner: Runner = run_script) -> None:
-        self._exercises = tuple(exercises)
+    def __init__(self, runner: Runner = run_script) -> None:
         self._runner = runner
         self._stack = ExitStack()
-        self._cluster: EmbeddedCluster | None = None
+        self._states: States | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stack.close()
-        self._cluster = None
+        self._end()
 
     def judge(self, exercise: Exercise, text: str, progress: Progress = silent) -> Report:
         """The report on *text*, hidden probes too: the same for the same text, whatever was judged before.
@@ -56,13 +55,11 @@ class Judge:
         try:
             return self._judged(exercise, text, progress)
         except ClusterGone:
-            self._stack.close()
-            self._cluster = None
+            self._end()
         try:
             return self._judged(exercise, text, progress)
         except ClusterGone as again:
-            self._stack.close()
-            self._cluster = None
+            self._end()
             raise CannotJudge(
                 f'the answer to "{exercise.id}" could not be judged: the control plane died of it twice',
                 evidence=again.evidence,
@@ -70,12 +67,28 @@ class Judge:
             ) from again
 
     def _judged(self, exercise: Exercise, text: str, progress: Progress) -> Report:
-        return check(exercise, text, self._running(progress), hidden=True, progress=progress, runner=self._runner)
+        def judged(states: Beginnings) -> Report:
+            return check(
+                exercise, text, states.cluster, hidden=True, progress=progress, runner=self._runner, beginnings=states
+            )
 
-    def _running(self, progress: Progress) -> EmbeddedCluster:
-        if self._cluster is None:
+        for _ in range(2):
+            try:
+                return judged(self._running(progress))
+            except NotClean:
+                self._end()
+        # It is this answer that leaves what cannot be put back, between two of its probes.
+        return judged(Beginnings(self._running(progress).cluster))
+
+    def _running(self, progress: Progress) -> States:
+        if self._states is None:
             cluster = EmbeddedCluster(places.held(), owner=Owner.HELD)
             self._stack.callback(cluster.stop)
             cluster.start(progress)
-            self._cluster = cluster
-        return self._cluster
+            self._states = States(cluster)
+            self._stack.callback(self._states.close)
+        return self._states
+
+    def _end(self) -> None:
+        self._states = None
+        self._stack.close()
