@@ -50,6 +50,8 @@ if told["uid"] is not None:
 for target, content in copies:
     with open(target, "wb") as file:
         file.write(content)
+if told["cwd"]:
+    os.chdir(told["cwd"])
 sys.argv = sys.argv[2:]
 if sys.argv[0] == "-m":
     del sys.argv[0]
@@ -94,15 +96,17 @@ def limited(
     limits: Mapping[str, int],
     *,
     uid: int | None = None,
+    cwd: Path | None = None,
     copies: Sequence[tuple[str, str]] = (),
 ) -> tuple[str, ...]:
     """The argv of this Python that runs *program*: a script's path, or "-m" and a module, and arguments.
 
     *limits* are by the names of ``resource``. With *uid* (only root can) it gives up all its rights for that one's
-    before anything of *program* is read. *copies* are files read before that, and written under another name after.
+    before anything of *program* is read. *copies* are files read before that, and written under another name after;
+    then it moves to *cwd*.
     """
-    told = json.dumps({"limits": dict(limits), "uid": uid, "copies": [list(one) for one in copies]})
-    return (sys.executable, "-P", "-s", "-B", "-c", _LIMITED, told, *program)
+    told = {"limits": dict(limits), "uid": uid, "cwd": str(cwd or ""), "copies": [list(one) for one in copies]}
+    return (sys.executable, "-P", "-s", "-B", "-c", _LIMITED, json.dumps(told), *program)
 
 
 def run_script(script: str, argv: tuple[str, ...] = (), kubeconfig: Path | None = None) -> Run:

@@ -139,22 +139,23 @@ class GradedKernel(RunningKernel):  # type: ignore[misc]  # nbval has no types
 
     def get_message(self, stream: str, timeout: float | None = None) -> Any:
         """The next message of "iopub". Raises Empty, and KernelEnded when the cell's time is over."""
-        end = min(self._end, float("inf") if timeout is None else time.monotonic() + timeout)
+        end = float("inf") if timeout is None else time.monotonic() + timeout
         channel = self.kc.iopub_channel if stream == "iopub" else self.kc.shell_channel
         while True:
             if stream == "iopub" and self._pending:
                 return self._pending.popleft()
-            ready = channel.socket.poll(int(LOOK_S * 1000))
+            now = time.monotonic()
+            if now >= self._end:  # also for one that goes on sending
+                if self.ended is not None:
+                    self._lose(self.ended.status, str(self.ended))
+                self._lose("too-much-output", f"a message was longer than {LARGEST_MESSAGE >> 20} MiB, or none came")
+            if now >= end:
+                raise Empty
+            ready = channel.socket.poll(max(0, int(1000 * (min(now + LOOK_S, self._end, end) - now))))
             message = self._receive(channel) if ready else None
             if message is not None:
                 return message
             self._look(ready)
-            if time.monotonic() >= self._end:
-                if self.ended is not None:
-                    self._lose(self.ended.status, str(self.ended))
-                self._lose("too-much-output", f"a message was longer than {LARGEST_MESSAGE >> 20} MiB, or none came")
-            if time.monotonic() >= end:
-                raise Empty
 
     def interrupt(self) -> None:
         """What nbval does with a cell at its limit: it has a moment to end, but is the last one run."""

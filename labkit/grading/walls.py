@@ -162,7 +162,7 @@ class Walls:
             "RLIMIT_NPROC": self.limits.processes + self._threads_beside(),
             **(more or {}),
         }
-        inner = limited(program, limits, uid=self.uid, copies=box.copies)
+        inner = limited(program, limits, uid=self.uid, cwd=box.cwd, copies=box.copies)
         env = self._environment(box)
         if self.bubblewrap is None:
             said = [f"{name}={value}" for name, value in sorted(env.items())]
@@ -303,7 +303,7 @@ class Walls:
         argv += self._places(box)
         for name, value in sorted(env.items()):
             argv += ["--setenv", name, value]
-        return [*argv, "--remount-ro", "/", "--chdir", str(box.cwd)]
+        return [*argv, "--remount-ro", "/"]
 
     def _places(self, box: Box) -> list[str]:
         """Python's folders, labkit, kubectl and what *box* has, what lies in another after it; nothing of *hidden*."""

@@ -1,0 +1,230 @@
+"""A student's program sees, writes, ends and uses up nothing but its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from labkit.exercises.sandbox import Beginning, Run
+from labkit.grading import walls as module
+from labkit.grading.walls import Box, Limits, Walls
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SMALL = Limits(memory=200 << 20, processes=20, room=1 << 20, look_s=0.05)
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="grading needs Linux")
+
+
+@pytest.fixture(scope="module")
+def walls() -> Walls:
+    return Walls.find(hidden=(REPOSITORY,), limits=SMALL)
+
+
+@pytest.fixture
+def bubblewrap(walls: Walls) -> Walls:
+    if walls.bubblewrap is None:
+        pytest.skip(f"no bubblewrap that works here: {'; '.join(walls.missing)}")
+    return walls
+
+
+def impatient(walls: Walls) -> Walls:
+    return replace(walls, limits=replace(walls.limits, script_s=1.0))
+
+
+def run(walls: Walls, script: str, *argv: str, kubeconfig: Path | None = None) -> Run:
+    return walls.runner()(script, argv, kubeconfig)
+
+
+def told(done: Run) -> object:
+    assert done.exit_code == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_script_runs_with_its_arguments_and_its_kubeconfig(walls: Walls, tmp_path: Path) -> None:
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text("apiVersion: v1\n")
+    kubeconfig.chmod(0o600)
+    read = "import json, os, sys\nprint(json.dumps([sys.argv[1:], open(os.environ['KUBECONFIG']).read()]))\n"
+    assert told(run(walls, read, "--tout", "a b", kubeconfig=kubeconfig)) == [["--tout", "a b"], "apiVersion: v1\n"]
+    ended = run(walls, "import labkit, kubernetes, yaml, sys\nsys.exit(3)")
+    assert (ended.exit_code, ended.stderr) == (3, "")
+
+
+def test_its_environment_has_nothing_of_ours(walls: Walls, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_TOKEN", "hunter2")
+    monkeypatch.setenv("KUBECONFIG", "/root/.kube/config")
+    seen = told(run(walls, "import json, os\nprint(json.dumps(dict(os.environ)))"))
+    assert isinstance(seen, dict)
+    assert "hunter2" not in seen.values()
+    assert seen["KUBECONFIG"] == os.devnull
+    assert seen["HOME"] == seen["TMPDIR"] != os.environ["HOME"]
+
+
+LOOKS = """
+import glob, json, os, sys
+found = []
+for place in sys.argv[1:]:
+    try:
+        found.append(sorted(os.listdir(place)) if os.path.isdir(place) else open(place).read())
+    except OSError as error:
+        found.append(type(error).__name__)
+print(json.dumps(found))
+"""
+
+
+def test_the_course_is_not_there(bubblewrap: Walls) -> None:
+    rule = REPOSITORY / "exercises" / "02-rule"
+    places = [rule, rule / "hidden", rule / "solution.yaml", REPOSITORY / ".git", Path("/root/.ssh"), Path("/home")]
+    assert told(run(bubblewrap, LOOKS, *map(str, places))) == ["FileNotFoundError"] * len(places)
+    shown = told(run(bubblewrap, LOOKS, str(REPOSITORY)))
+    assert isinstance(shown, list)
+    assert set(shown[0]) <= {"labkit", Path(sys.prefix).name}, "of the repository only the package, and Python"
+
+
+def test_what_is_hidden_is_hidden_wherever_it_lies(bubblewrap: Walls, tmp_path: Path) -> None:
+    course = tmp_path / "shown" / "course"
+    course.mkdir(parents=True)
+    (course / "solution.yaml").write_text("secret")
+    (tmp_path / "shown" / "text").write_text("seen")
+    walls = Walls(bubblewrap=bubblewrap.bubblewrap, uid=bubblewrap.uid, hidden=(course,))
+    script = tmp_path / "shown" / "look.py"
+    script.write_text(LOOKS)
+    box = Box(cwd=Path("/"), home=tmp_path, shown=(tmp_path / "shown",))
+    begun = walls.begin((str(script), str(course), str(tmp_path / "shown" / "text")), box)
+    assert json.loads(_output(begun)) == [[], "seen"]
+
+
+def _output(begun: Beginning) -> str:
+    import subprocess
+
+    return subprocess.run(begun.argv, cwd=begun.cwd, env=begun.env, capture_output=True, text=True, check=True).stdout
+
+
+WRITES = """
+import json, os, sys
+wrote = []
+for place in sys.argv[1:]:
+    try:
+        open(os.path.join(place, "new"), "w").close()
+        wrote.append(place)
+    except OSError:
+        pass
+print(json.dumps(wrote))
+"""
+
+
+def test_it_writes_in_its_tmp_only_and_not_much(bubblewrap: Walls) -> None:
+    places = ["/", "/dev", "/etc", "/usr", "/usr/bin", "/proc", "/root", str(REPOSITORY), str(REPOSITORY / "labkit")]
+    places += [sys.prefix, str(Path(sys.executable).parent), str(Path(shutil.which("kubectl") or "/usr/bin").parent)]
+    assert told(run(bubblewrap, WRITES, *places, "/tmp")) == ["/tmp"]
+    full = run(bubblewrap, "for n in range(9): open(f'/tmp/{n}', 'wb').write(bytes(300_000))")
+    assert "No space left" in full.complaint
+    full = run(bubblewrap, "for n in range(9): open(f'/dev/shm/{n}', 'wb').write(bytes(300_000))")
+    assert "No space left" in full.complaint
+
+
+def test_kubectl_is_the_one_of_the_course_whatever_lies_in_its_folders(walls: Walls) -> None:
+    fake = "import os, subprocess\nos.makedirs(os.environ['HOME'] + '/bin', exist_ok=True)\n"
+    fake += "open(os.environ['HOME'] + '/bin/kubectl', 'w').write('#!/bin/sh\\necho fake')\n"
+    first = told(run(walls, fake + "import json, shutil\nprint(json.dumps(shutil.which('kubectl')))"))
+    second = told(run(walls, "import json, shutil\nprint(json.dumps(shutil.which('kubectl')))"))
+    assert first == second
+    assert isinstance(second, str)
+    assert not second.startswith("/tmp")
+
+
+def test_it_sees_and_ends_no_other_process(bubblewrap: Walls) -> None:
+    script = "import json, os\nprint(json.dumps([int(one) for one in os.listdir('/proc') if one.isdigit()]))"
+    seen = told(run(bubblewrap, script))
+    assert isinstance(seen, list)
+    assert len(seen) <= 3, seen
+    attack = "import os, signal\n"
+    for pid in ("os.getppid()", str(os.getpid()), "-1"):
+        attack += f"try: os.kill({pid}, signal.SIGKILL)\nexcept OSError: pass\n"
+    run(bubblewrap, attack)
+    assert psutil.Process().is_running()
+    assert told(run(bubblewrap, "print(1)")) == 1
+
+
+def test_a_fork_bomb_ends_at_the_number_of_processes(walls: Walls) -> None:
+    bomb = "import os\ncount = 0\ntry:\n    while True:\n        if os.fork() == 0:\n            import time\n"
+    bomb += "            time.sleep(60)\n        count += 1\nexcept OSError:\n    print(count, flush=True)\n"
+    if walls.uid is None and os.geteuid() == 0:
+        pytest.skip("without a user id of its own the number of processes does not bind root")
+    done = run(walls, bomb)
+    assert int(done.stdout.splitlines()[0]) < SMALL.processes
+    assert not _left("sleep(60)"), "and the group is ended as a whole"
+
+
+def _left(marker: str) -> list[int]:
+    others = (one for one in psutil.process_iter(["cmdline"]) if one.pid != os.getpid())
+    return [one.pid for one in others if any(marker in word for word in one.info["cmdline"] or ())]
+
+
+def test_memory_is_counted_over_all_its_processes(walls: Walls) -> None:
+    hog = "import os, sys\nfor _ in range(4):\n    if os.fork() == 0:\n        break\nx = b'x' * (60 << 20)\n"
+    hog += "import time\nwhile True: time.sleep(1)\n"
+    done = run(walls, hog)
+    assert done.exit_code not in (0, None)
+    assert "more than 200 MiB of memory together" in done.complaint
+
+
+def test_a_loop_that_ignores_signals_ends_with_all_it_started(walls: Walls) -> None:
+    loop = "import os, signal, subprocess, sys\nfor one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):\n"
+    loop += "    signal.signal(one, signal.SIG_IGN)\nif os.fork() == 0:\n    os.setsid()\n"
+    loop += "mark = [sys.executable, '-c', 'while True: pass # labkit-left-over']\n"
+    loop += "subprocess.Popen(mark, start_new_session=True)\nwhile True: pass\n"
+    assert run(impatient(walls), loop).exit_code is None
+    if walls.bubblewrap is not None or walls.uid is not None:
+        assert not _left("labkit-left-over")
+
+
+def test_endless_output_ends_and_is_cut(walls: Walls) -> None:
+    done = run(walls, "while True: print('x' * 1000)")
+    assert done.exit_code != 0
+    assert 0 < len(done.stdout) <= 200_000
+
+
+def test_what_holds_is_said_in_words(walls: Walls) -> None:
+    lines = walls.describe()
+    assert lines == Walls.find(hidden=(REPOSITORY,), limits=SMALL).describe()
+    assert "at most 200 MiB of memory together, 20 processes, 32 MiB a file" in lines
+    assert any("network" in line and line.startswith("missing") for line in lines)
+
+
+def test_two_jobs_have_user_ids_of_their_own() -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give user ids")
+    assert len({module._unused_uid(slot) for slot in range(3)}) == 3
+
+
+def test_without_bubblewrap_it_still_runs_and_says_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name, **_: None if name == "bwrap" else f"/usr/bin/{name}")
+    walls = Walls.find(limits=SMALL)
+    assert walls.bubblewrap is None
+    assert "missing: bubblewrap is not installed" in walls.describe()
+    assert any("processes of its own" in line for line in walls.describe())
+    assert told(run(walls, "print(1)")) == 1
+    assert (
+        run(impatient(walls), "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass").exit_code
+        is None
+    )
+
+
+def test_a_bubblewrap_that_is_refused_is_found_out_by_trying(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    refused = tmp_path / "bwrap"
+    refused.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n")
+    refused.chmod(0o755)
+    monkeypatch.setattr(shutil, "which", lambda _name, **_: str(refused))
+    walls = Walls.find(limits=SMALL)
+    assert walls.bubblewrap is None
+    assert any("setting up uid map: Permission denied" in line for line in walls.describe())
