@@ -11,7 +11,6 @@ Without IPython everything works but the magics.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -26,6 +25,7 @@ from labkit.course import manifests, notebook
 from labkit.course.begin import begin as begin_section
 from labkit.errors import ManifestError
 from labkit.languages import plural, translate
+from labkit.show.keys import readable, some_fields
 
 if TYPE_CHECKING:
     from labkit.cluster import ClusterInfo
@@ -59,9 +59,6 @@ MIGRATION = "colis-vers-v1"
 PATIENCE_S = 10.0
 """How long an observation waits before it prints what it is waiting for: never, on a cluster that behaves."""
 
-SHOWN_BYTES = 40
-"""How much of a value that is no text ``%etcd`` prints: the head and the first fields, before any uid or time."""
-
 
 def begin(section: str) -> Lab:
     """Bring the cluster to the beginning of *section*, prepare this process for its commands, and say so in one line.
@@ -78,7 +75,8 @@ def begin(section: str) -> Lab:
 
 def resume() -> Lab:
     """Go on where a kernel was restarted: the cluster of ``begin`` with all that is on it, and the cells' commands."""
-    return _lab(_claimed_cluster(), _course(), translate("as you left it"))
+    root = _course()
+    return _lab(_claimed_cluster(), root, translate("as you left it"))
 
 
 def _course() -> Path:
@@ -159,9 +157,9 @@ class Lab:
         """
         result = Etcd(self.cluster).get(key, prefix=prefix, keys_only=keys_only)
         if fields:
-            text = _some_fields(result, fields)
+            text = some_fields(result, fields)
         else:
-            text = _readable(result, print_value_only=print_value_only, keys_only=keys_only)
+            text = readable(result, print_value_only=print_value_only, keys_only=keys_only)
         self._printing(result, text)
         return result
 
@@ -369,7 +367,7 @@ class Lab:
         if isinstance(result, KubectlResult):
             _print(result.text)
         else:
-            _print(_readable(result, print_value_only=False, keys_only=False))
+            _print(readable(result, print_value_only=False, keys_only=False))
 
     def new_cell(self, *_: object) -> None:
         """Told by IPython when a cell begins: nothing is printed in it yet."""
@@ -427,38 +425,6 @@ def _as_yaml(stdin: Stdin) -> str | None:
 
     objects = [stdin] if isinstance(stdin, Mapping) else list(stdin)
     return yaml.safe_dump_all(objects, allow_unicode=True, sort_keys=False)
-
-
-def _some_fields(result: EtcdResult, fields: Sequence[str]) -> str:
-    """A line for each key: the key, and these of its object's fields as JSON without spaces."""
-    lines = []
-    for kv in result.kvs:
-        shown = {field: (kv.object or {}).get(field) for field in fields}
-        lines.append(f"{kv.key} {json.dumps(shown, ensure_ascii=False, separators=(',', ':'))}\n")
-    return "".join(lines)
-
-
-def _readable(result: EtcdResult, *, print_value_only: bool, keys_only: bool) -> str:
-    """What etcdctl prints, as text: values that are no UTF-8 in part and with Python's escapes."""
-    printed = result.print(print_value_only=print_value_only, keys_only=keys_only)
-    try:
-        return printed.decode()
-    except UnicodeDecodeError:
-        lines = []
-        for kv in result.kvs:
-            if not print_value_only:
-                lines.append(kv.key)
-            lines.append(_escaped(kv.value))
-        return "\n".join(lines) + "\n"
-
-
-def _escaped(value: bytes) -> str:
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        shown = repr(value[:SHOWN_BYTES])[2:-1]
-        more = len(value) - SHOWN_BYTES
-        return f"{shown}… ({more} more bytes)" if more > 0 else shown
 
 
 # -- the process and its magics -------------------------------------------------------------------------------------
