@@ -28,12 +28,15 @@ from labkit.exercises.model import Exercise, ExerciseError
 from labkit.exercises.probes import Probe, Step
 from labkit.exercises.report import Finding, Report, TaskResult
 from labkit.exercises.sandbox import Runner, run_script
-from labkit.languages import translate
+from labkit.languages import translate, worded
 from labkit.observe import prediction, verdict
 
 __all__ = ["check", "check_all"]
 
 _IMPLICIT = Step("answer", "the answer", "accepted")
+_NOT_JUDGED = worded(
+    "What the script prints is judged only when it is graded: passed means here that it ran and ended as it should."
+)
 
 
 def check(  # noqa: PLR0913  (what is checked, where, and how)
@@ -163,9 +166,10 @@ class _Check:
             return
         judge_of = self._judge_module(step) if step.judge else None
         if step.judge and judge_of is None:
-            self._notes[translate("What the script prints is not judged here, but when it is graded.")] = None
+            self._notes[translate(_NOT_JUDGED)] = None
         did = self._done(step)
-        self._notes |= dict.fromkeys(did.notes)
+        if not hidden:  # a server's complaint names what is in the state
+            self._notes |= dict.fromkeys(did.notes)
         wrong = judge(step, did, hidden=hidden)
         if wrong is not None:
             yield wrong
