@@ -55,17 +55,21 @@ def document(book: Gradebook, *, page: str = "feedback.html") -> Document:
 
 
 def frequent(book: Gradebook, exercise: Exercise) -> tuple[Wrong, ...]:
-    """What was found wrong in an exercise, the most frequent first, then in the order of tasks and words.
+    """What was found wrong in an exercise, the most frequent first, then as a check comes to it.
 
-    The same task, probe and answer of the server are the same mistake; one submission counts once for it.
+    The same task, probe and answer of the server are the same mistake; one submission counts once for it. What is found
+    later in a check is often a consequence of what was found before.
     """
     counted: Counter[tuple[str, str, str, bool]] = Counter()
+    first: dict[tuple[str, str, str, bool], int] = {}
     for entry in book.submitted:
-        found = ((task.task, one.probe, one.got, one.hidden) for task in entry.tasks(exercise) for one in task.findings)
-        counted.update(set(found))
-    order = [task.id for task in exercise.tasks]
-    ranked = sorted(counted.items(), key=lambda one: (-one[1], order.index(one[0][0]), one[0][1:]))
-    return tuple(Wrong(*key, count) for key, count in ranked)
+        findings = [(task.task, one) for task in entry.tasks(exercise) for one in task.findings]
+        keys = dict.fromkeys((task, one.probe, one.got, one.hidden) for task, one in findings)
+        counted.update(list(keys))
+        for place, key in enumerate(keys):
+            first[key] = min(place, first.get(key, place))
+    ranked = sorted(counted, key=lambda key: (-counted[key], first[key], key))
+    return tuple(Wrong(*key, counted[key]) for key in ranked)
 
 
 # -- the sections ---------------------------------------------------------------------------------------------------

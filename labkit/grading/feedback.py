@@ -27,7 +27,7 @@ from labkit.grading.gradebook import Entry
 from labkit.grading.values import NOT_JUDGED, CellRun, ExerciseResult
 from labkit.grading.values import Note as Remark
 from labkit.languages import language, plural, translate, worded
-from labkit.show.document import Cell, Code, Document, Facts, Fold, Line, Markdown, Note, Part, Section, Table
+from labkit.show.document import Cell, Code, Document, Facts, Fold, Line, Mark, Markdown, Note, Part, Section, Table
 
 __all__ = ["document", "executed"]
 
@@ -109,7 +109,8 @@ def _marks(entry: Entry) -> Table:
             state = Cell(translate("passed"), "good")
         else:
             told = {"passed": passed, "all": len(tasks)}
-            state = Cell(translate("tasks passed: {passed} of {all}", **told), "bad")
+            mark: Mark = "changed" if passed else "bad"
+            state = Cell(translate("tasks passed: {passed} of {all}", **told), mark)
         rows.append((Cell(exercise.title), state, Cell(_of(entry.points(exercise), exercise.points))))
     rows.append((Cell(translate("all together")), Cell(""), Cell(_of(entry.score, entry.most))))
     return Table((translate("exercise"), translate("state"), translate("points")), tuple(rows), named=True)
