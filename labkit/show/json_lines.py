@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from labkit.observe.changes import ABSENT, Absent, Json
 from labkit.show.document import Line, Mark
+from labkit.show.trace_words import say
 
 __all__ = ["WHOLE", "marked"]
 
@@ -75,8 +76,8 @@ def _around_changes(lines: tuple[Line, ...], limit: int) -> Iterator[Line]:
             left_out += 1
             continue
         if left_out:
-            yield Line(f"… {left_out} lines")
+            yield Line(say("lines.left out", n=left_out))
         left_out = 0
         yield line
     if left_out:
-        yield Line(f"… {left_out} lines")
+        yield Line(say("lines.left out", n=left_out))

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from labkit.languages import translate, worded
+from labkit.show.units import grouped
 
 __all__ = ["WORDS", "say", "say_of", "table"]
 
@@ -107,6 +108,7 @@ WORDS: Mapping[str, str] = {
     "outcome.stored": worded("in etcd"),
     "outcome.read": worded("read"),
     "outcome.both": worded("in etcd, and read"),
+    "lines.left out": worded("… {n} lines"),
     # what rules cost
     "costs.title": worded("cost of the rules of {source}: {verdict}"),
     "costs.refused": worded("refused by the server"),
@@ -141,5 +143,7 @@ def say_of(about: str, text: str) -> str:
 
 
 def table() -> dict[str, str]:
-    """All words in the language that is spoken, with their fields (``{n}``), by id."""
-    return {key: translate(text) for key, text in WORDS.items()}
+    """All words in the language that is spoken, with their fields (``{n}``), by id; and what stands between the groups
+    of a number's digits, as ``number.group``.
+    """
+    return {key: translate(text) for key, text in WORDS.items()} | {"number.group": grouped(1000)[1:-3]}
