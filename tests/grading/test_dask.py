@@ -128,7 +128,7 @@ def test_a_client_that_gives_up_leaves_nothing_on_the_worker(scheduler: str, pla
     with _worker(scheduler, place) as worker:
         outcomes = dask.run(course, _class("a", "b", "c"), scheduler, lambda _: None)
         next(outcomes)
-        outcomes.close()  # type: ignore[attr-defined]
+        outcomes.close()
         wait_for("the worker to be empty", lambda: Seen(not _below(worker), "busy"), limit_s=20.0)
 
 
