@@ -187,7 +187,7 @@ def _cells(data: bytes, notes: list[Note]) -> list[_Cell] | None:
             notes.append(Note("newer-notebook", f"its format is newer than {_FORMAT}: it is not read"))
             return None
         if version < _FORMAT:
-            raw = _upgraded(data)
+            raw = _upgraded(raw)
             notes.append(Note("older-notebook", f"its format is {version}; it is read as {_FORMAT}"))
         cells = list(raw["cells"])
         if len(cells) <= _CELLS:
@@ -199,11 +199,11 @@ def _cells(data: bytes, notes: list[Note]) -> list[_Cell] | None:
     return None
 
 
-def _upgraded(data: bytes) -> Any:
+def _upgraded(raw: Any) -> Any:
     import nbformat
 
     library: Any = nbformat
-    return library.convert(library.reader.reads(data.decode("utf-8-sig")), _FORMAT)
+    return library.convert(library.reader.reads(json.dumps(raw)), _FORMAT)
 
 
 def _raw_cells(raw: Sequence[Any], notes: list[Note]) -> list[_Cell]:

@@ -167,7 +167,7 @@ def _taken(empty: Submission, place: _Place, notes: list[Note], budget: Budget) 
     answers = []
     if place.refused:
         notes.append(Note("refused", place.refused))
-    for one in (*place.notebooks, *sorted(place.answers, key=lambda member: member.parts)):
+    for one in (*place.notebooks, *place.answers):
         is_notebook = one.suffix == ".ipynb"
         try:
             content = budget.read(one, budget.limits.notebook if is_notebook else budget.limits.answer)
