@@ -140,8 +140,8 @@ class Notebook:
         self.editor(name).click()
         self.page.keyboard.press("ControlOrMeta+a")
         self.page.keyboard.insert_text(text)
-        first = text.splitlines()[0]
-        expect(self.editor(name).locator(".cm-line").first).to_have_text(first)
+        last = text.rpartition("\n")[2]  # the editor shows where the cursor is, and the first line may be far up
+        expect(self.editor(name).locator(".cm-line").last).to_have_text(last)
 
     def type_in_place_of(self, name: str, line: str, keys: str) -> None:
         """Type *keys* where the cell has *line*, which is selected first."""

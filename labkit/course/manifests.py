@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from labkit.languages import translate
 
 __all__ = ["as_applied", "collection_path", "documents", "parsed", "read", "with_version"]
 
+_PLACE = re.compile(r'in "<(?:unicode|byte) string>", (line \d+, column \d+)')
+"""How PyYAML says where; of a text, it says "string" for a name."""
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -66,7 +69,8 @@ def parsed(text: str, name: str) -> tuple[Any, ...]:
     try:
         return tuple(one for one in yaml.load_all(text, Loader=_Loader) if one is not None)
     except (yaml.YAMLError, RecursionError) as error:
-        raise ManifestError(translate("{name}: not YAML", name=name), evidence=" ".join(str(error).split())) from error
+        said = _PLACE.sub(r"(\1)", " ".join(str(error).split()))
+        raise ManifestError(translate("{name}: not YAML", name=name), evidence=said) from error
 
 
 def last_applied(manifest: dict[str, Any]) -> str:

@@ -30,6 +30,12 @@ def test_an_unquoted_timestamp_is_a_string_as_in_json(tmp_path: Path) -> None:
     assert (read["at"], read["day"]) == ("2026-10-08T20:00:00Z", "2026-10-08")
 
 
+def test_what_is_not_yaml_is_told_with_its_line_and_without_the_parsers_own_words() -> None:
+    with pytest.raises(ManifestError) as refused:
+        manifests.parsed("spec:\n  a: b: c\n", "the answer")
+    assert refused.value.evidence == "mapping values are not allowed in this context (line 2, column 7)"
+
+
 def test_empty_documents_are_left_out(tmp_path: Path) -> None:
     assert len(manifests.documents(manifest_file(tmp_path, f"---\n{HEAD}---\n# nothing\n---\n{HEAD}"))) == 2
 

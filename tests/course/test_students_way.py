@@ -38,7 +38,7 @@ def _wrong(exercise: model.Exercise, name: str) -> str:
     edits = (exercise.folder / "wrong" / f"{name}.edits.yaml").read_text(encoding="utf-8")
     assert exercise.solution is not None
     lines = edited(exercise.solution, edits, name).splitlines()
-    return "\n".join(line for line in lines if not line.startswith("#")) + "\n"
+    return "\n".join(line for line in lines if not line.startswith("#"))
 
 
 def _run(*argv: str, cwd: Path, environ: Mapping[str, str] | None = None) -> str:

@@ -355,7 +355,8 @@ def test_a_judge_that_students_do_not_have_is_noted_and_the_rest_is_judged(
     one = _exercise(tmp_path, RUN.replace("prints: ^colis 1$", "judge: meaning"), answer="py", begin=BEGIN)
     report = check(one, "print('x')", cluster)
     assert report.passed
-    assert report.notes == ("What the script prints is not judged here, but when it is graded.",)
+    (note,) = report.notes
+    assert note.startswith("What the script prints is judged only when it is graded: passed means here")
     judge = "from labkit.exercises.report import Finding\ndef meaning(run, api, step, hidden):\n"
     judge += "    if run.stdout != 'right\\n':\n        yield Finding('right', run.stdout.strip(), probe=step.name)\n"
     (one.folder / "judge.py").write_text(judge)
