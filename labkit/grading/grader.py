@@ -12,7 +12,7 @@ import hashlib
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -20,7 +20,7 @@ from typing import Any, Self
 import psutil
 
 import labkit
-from labkit.cluster import Owner, places, tools
+from labkit.cluster import Cluster, Owner, places, tools
 from labkit.cluster.base import Progress, silent
 from labkit.cluster.embedded import EmbeddedCluster
 from labkit.course.handout import student_files
@@ -67,9 +67,13 @@ class Course:
         chosen = tuple(one for one in every if not wanted or one.id in wanted)
         return cls(root.absolute(), lang, chosen, _digest(root, lang, chosen))
 
-    def prepared(self, progress: Progress = silent) -> Course:
-        """With *sources*, which are run where they are not kept from an earlier time."""
-        made = graft.sources(self.exercises, self.root, _own_cluster, lang=self.lang, progress=progress)
+    def prepared(
+        self, progress: Progress = silent, opener: Callable[[], AbstractContextManager[Cluster]] | None = None
+    ) -> Course:
+        """With *sources*, which are run where they are not kept from an earlier time: on what *opener* opens, a cluster
+        of their own by default."""
+        opener = opener or _own_cluster
+        made = graft.sources(self.exercises, self.root, opener, lang=self.lang, progress=progress)
         return replace(self, sources=made)
 
     def expect_here(self) -> None:

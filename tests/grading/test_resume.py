@@ -2,77 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import random
 import secrets
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
 
-from labkit.waiting import Seen, let_pass, wait_for
-from tests.grading.looking import REPOSITORY, submissions
+from labkit.waiting import let_pass
+from tests.grading.looking import Class
 
 COUNT = 8
 KILLS = 10
 
 
-class Class:
-    """A class's submissions in a folder, and the command that grades them."""
-
-    def __init__(self, place: Path) -> None:
-        self.place = place
-        self.submissions = submissions(place / "submissions", COUNT)
-        self.tmp = place / "tmp"
-        self.tmp.mkdir()
-
-    def begin(self, out: str, *more: str) -> subprocess.Popen[str]:
-        environ = {**os.environ, "PYTHONPATH": str(REPOSITORY), "TMPDIR": str(self.tmp)}
-        argv = [sys.executable, "-m", "tests.grading.whole", "grade", str(self.submissions), "-o", out, *more]
-        return subprocess.Popen(
-            argv, cwd=self.place, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-
-    def grade(self, out: str, *more: str, code: int = 0) -> str:
-        with self.begin(out, *more) as process:
-            said, errors = process.communicate(timeout=60)
-        assert process.returncode == code, errors
-        return said
-
-    def book(self, out: str) -> dict[str, bytes]:
-        """Every file but the results themselves, which say how long it took."""
-        root = self.place / out
-        paths = (path for path in root.rglob("*") if path.is_file() and path.name != "result.json")
-        return {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(paths)}
-
-    def results(self, out: str) -> int:
-        return len(list((self.place / out).glob("*/result.json")))
-
-    def wait_for_results(self, out: str, count: int) -> None:
-        wait_for("results", lambda: Seen(self.results(out) >= count, f"{self.results(out)}"), limit_s=60.0)
-
-    def left(self) -> list[object]:
-        """Folders and processes of workers that are still there."""
-        named = []
-        for one in psutil.process_iter():
-            try:
-                named += [one] if any(str(self.tmp) in word for word in one.cmdline()) else []
-            except psutil.Error:
-                continue
-        return [*named, *self.tmp.iterdir()]
-
-    def expect_nothing_left(self) -> None:
-        wait_for("the workers to be gone", lambda: Seen(not self.left(), f"{self.left()}"), limit_s=20.0)
-
-
 @pytest.fixture
 def students(tmp_path: Path) -> Class:
-    return Class(tmp_path)
+    return Class(tmp_path, COUNT)
 
 
 def test_killed_at_ten_random_points_and_started_again_it_gives_the_same_grade_book(
