@@ -27,8 +27,8 @@ reader can do now). ``str(error)`` puts them in one or two lines; the parts stay
   - WaitTimeout             a condition did not come true in time; says what was seen last
 
 Some rooms refine one for themselves: ``labkit.cluster.refusal.Refused``, an ApiError with the causes by field;
-``labkit.course.kernel.KernelDiedError``, ``labkit.observe.prediction.PredictionError`` and
-``labkit.exercises.model.ExerciseError``, which are CourseErrors.
+``labkit.course.kernel.KernelDiedError``, ``labkit.observe.prediction.PredictionError``,
+``labkit.exercises.model.ExerciseError`` and ``labkit.grading.errors.GradingError``, which are CourseErrors.
 """
 
 from __future__ import annotations
