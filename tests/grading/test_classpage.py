@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+import urllib.parse
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -25,7 +26,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Exercise, ...]:
     return exercises(tmp_path_factory.mktemp("course"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def book(asked: tuple[Exercise, ...]) -> Gradebook:
     """Three submissions of four people: Ada all right, Alan half, one of nobody with no answer."""
     people = [ADA, ALAN, Person("s3", "Hopper", "Grace", "", "grace")]
@@ -41,13 +42,14 @@ def text(book: Gradebook) -> str:
     return render_text.render(classpage.document(book))
 
 
-def lines(book: Gradebook) -> list[str]:
-    """With one blank between cells."""
+@pytest.fixture(scope="module")
+def said(book: Gradebook) -> list[str]:
+    """The page's lines, with one blank between cells."""
     return [" ".join(line.split()) for line in text(book).splitlines()]
 
 
-def test_what_is_to_be_looked_at_comes_first(book: Gradebook) -> None:
-    assert lines(book)[:6] == [
+def test_what_is_to_be_looked_at_comes_first(said: list[str]) -> None:
+    assert said[:6] == [
         "ch54: 3 students",
         "",
         "For you to look at",
@@ -57,8 +59,7 @@ def test_what_is_to_be_looked_at_comes_first(book: Gradebook) -> None:
     ]
 
 
-def test_the_marks_are_counted_in_steps_with_their_middle(book: Gradebook) -> None:
-    said = lines(book)
+def test_the_marks_are_counted_in_steps_with_their_middle(said: list[str]) -> None:
     assert "Half of those who handed something in have 3.5 points or more; the mean is 3.5 of 6." in said
     start = said.index("points, from – to below students")
     assert said[start + 1 : start + 8] == [
@@ -72,8 +73,7 @@ def test_the_marks_are_counted_in_steps_with_their_middle(book: Gradebook) -> No
     ]
 
 
-def test_each_exercise_and_task_says_how_many_answered_and_passed_it(book: Gradebook) -> None:
-    said = lines(book)
+def test_each_exercise_and_task_says_how_many_answered_and_passed_it(said: list[str]) -> None:
     start = said.index("exercise answered passed mean points")
     assert said[start + 1 : start + 3] == [
         "A limit on workers 2 (67 %) 1 (33 %) 1.8 of 3",
@@ -84,7 +84,7 @@ def test_each_exercise_and_task_says_how_many_answered_and_passed_it(book: Grade
 
 
 def test_a_wrong_answer_counts_once_a_submission_and_a_hidden_one_says_so(
-    book: Gradebook, asked: tuple[Exercise, ...]
+    book: Gradebook, asked: tuple[Exercise, ...], said: list[str]
 ) -> None:
     assert [(one.got, one.count, one.hidden) for one in classpage.frequent(book, asked[0])] == [
         ("the server accepted it", 1, False),
@@ -92,7 +92,6 @@ def test_a_wrong_answer_counts_once_a_submission_and_a_hidden_one_says_so(
     ]
     (other,) = classpage.frequent(book, asked[1])
     assert (other.task, other.probe, other.count) == ("refuses", "five workers and one replica", 2)
-    said = lines(book)
     assert "H-PROBE (hidden) H-GOT Too many workers are refused 1 (33 %)" in said
 
 
@@ -105,7 +104,7 @@ def test_what_is_most_frequent_comes_first_and_does_not_depend_on_the_order(aske
 
 
 def test_everybody_is_there_with_points_and_a_link_to_a_page_that_exists(
-    book: Gradebook, asked: tuple[Exercise, ...], tmp_path: Path
+    said: list[str], asked: tuple[Exercise, ...], tmp_path: Path
 ) -> None:
     people = [Person("s1", "Lovelace", "Ada", "", "Ada & Charles: «1843»"), replace(ALAN, folder="")]
     graded = [result("Ada & Charles: «1843»", answered("limit"), empty("other")), result("who?", answered("limit"))]
@@ -115,20 +114,12 @@ def test_everybody_is_there_with_points_and_a_link_to_a_page_that_exists(
     assert [name for _, name in links] == ["Ada Lovelace", "Alan Turing", "who?"]
     for link, _ in links:
         assert re.fullmatch(r"\./[\w.%~/-]+", link), "nothing in it that an address could mean"
-        assert (tmp_path / unquoted(link)).is_file()
-    said = lines(book)
+        assert (tmp_path / urllib.parse.unquote(link)).is_file()
     assert {"Ada Lovelace s1 ada 6 of 6", "Grace Hopper s3 nothing 0 of 6", "Alan Turing s2 alan 3.5 of 6"} <= set(said)
     assert "nobody nobody nobody (nobody on the roster) 1 of 6" in said
 
 
-def unquoted(link: str) -> str:
-    from urllib.parse import unquote
-
-    return unquote(link)
-
-
-def test_time_and_walls_are_told(book: Gradebook) -> None:
-    said = lines(book)
+def test_time_and_walls_are_told(said: list[str]) -> None:
     assert "All together 21 s; half of the submissions took 5.0 s or less, the longest 12.0 s (Alan Turing)." in said
     start = said.index("seconds, from – to below submissions")
     assert said[start + 1 : start + 8] == [
