@@ -16,7 +16,7 @@ from urllib.parse import quote, urlencode
 
 from labkit.cluster import Api, ApiResponse
 from labkit.cluster.claim import DEFINITIONS, NAMESPACE
-from labkit.cluster.refusal import refusal_of
+from labkit.cluster.refusal import Refusal, refusal_of
 from labkit.course import manifests
 from labkit.course.begin import APPLY_MANAGER, PATCH_MANAGER
 from labkit.errors import ApiError, ManifestError, WaitTimeout
@@ -345,7 +345,15 @@ class Actor:
         schema = schema_of(self.api, obj, place) if custom else None
         if refusal.code == 404:
             return Did("refused", translate("does not have it"), message=refusal.message)
-        return Did("refused", translate("refused it"), reasons=reasons(refusal, schema), message=refusal.message)
+        return Did("refused", translate("refused it"), reasons=reasons(refusal, schema), message=_in_order(refusal))
+
+
+def _in_order(refusal: Refusal) -> str:
+    """The server's sentence; several complaints in it are in the order of the causes, since its own is random."""
+    head, several, _ = refusal.message.partition(": [")
+    if not several or len(refusal.causes) < 2:
+        return refusal.message
+    return f"{head}: [{', '.join(map(str, refusal.causes))}]"
 
 
 def _ended(run: Run) -> str:

@@ -40,8 +40,14 @@ _STATIONS = {
 }
 _ABSENT = object()
 _LONGEST = 400
-_RULE_AGAIN = re.compile(r'\{"Rule":".*?"OptionalOldSelf":(?:null|true|false)\}: ', re.DOTALL)
-"""A rule as the server quotes it in a refusal, all its fields: so long that what is wrong with it would be cut off."""
+_QUOTED = re.compile(
+    r'\{"Rule":".*?"OptionalOldSelf":(?:null|true|false)\}: |'
+    r'Invalid value: "\{.*": (?=strict decoding error)|'
+    r" revision=\d+",
+    re.DOTALL,
+)
+"""A rule with all its fields, or a patched object whole, as the server quotes them in a refusal: so long that what is
+wrong would be cut off. An object says when it was made, too, and so does a revision: the same answer has another."""
 
 
 def judge(step: Step, did: Did, *, hidden: bool = False) -> Finding | None:
@@ -240,7 +246,7 @@ def _where(step: Step) -> str:
 
 
 def _got(did: Did) -> str:
-    message = " ".join(_RULE_AGAIN.sub("", did.message).split())[:_LONGEST]
+    message = " ".join(_QUOTED.sub("", did.message).split())[:_LONGEST]
     who = did.words if did.run is not None or did.tool else translate("the server {did_it}", did_it=did.words)
     return translate("{who}: {message}", who=who, message=message) if message else who
 

@@ -82,11 +82,14 @@ class Judge:
 
     def _running(self, progress: Progress) -> States:
         if self._states is None:
-            cluster = EmbeddedCluster(places.held(), owner=Owner.HELD)
-            self._stack.callback(cluster.stop)
-            cluster.start(progress)
-            self._states = States(cluster)
-            self._stack.callback(self._states.close)
+            with ExitStack() as stack:
+                cluster = EmbeddedCluster(places.held(), owner=Owner.HELD)
+                stack.callback(cluster.stop)
+                cluster.start(progress)
+                states = States(cluster)
+                stack.callback(states.close)
+                self._stack = stack.pop_all()
+            self._states = states
         return self._states
 
     def _end(self) -> None:

@@ -27,7 +27,7 @@ from __future__ import annotations
 import json
 import re
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -46,6 +46,7 @@ from labkit.exercises.beginnings import Beginnings
 from labkit.exercises.model import Exercise
 from labkit.exercises.probes import Step
 from labkit.grading.errors import GradingError
+from labkit.observe.migration import MIGRATION_KEYS, MIGRATIONS
 from labkit.waiting import Seen, wait_for
 
 __all__ = ["NotClean", "States"]
@@ -53,7 +54,6 @@ __all__ = ["NotClean", "States"]
 _GROUPS = "|".join(map(re.escape, COURSE_GROUPS))
 _DEFINITIONS = "/registry/apiextensions.k8s.io/customresourcedefinitions/"
 _SPACE = f"/registry/namespaces/{NAMESPACE}"
-_MIGRATIONS = "/registry/storagemigration.k8s.io/storageversionmigrations/"
 _RBAC = ("/registry/roles/", "/registry/rolebindings/", "/registry/clusterroles/", "/registry/clusterrolebindings/")
 _ACCOUNTS = f"/registry/serviceaccounts/{NAMESPACE}/"
 
@@ -72,7 +72,7 @@ _PUT_BACK = re.compile(
     rf"|{re.escape(_SPACE)}$"
     rf"|{re.escape(_ACCOUNTS)}"
     rf"|{'|'.join(map(re.escape, _RBAC))}"
-    rf"|{re.escape(_MIGRATIONS)}"
+    rf"|{re.escape(MIGRATION_KEYS)}/"
 )
 """Keys whose bytes are all there is to them, for an API server that has seen them."""
 
@@ -92,7 +92,7 @@ _READER_KEYS = (
 )
 _ROUNDS = 5
 _LIMIT_S = 30.0
-_LOOKS_AT_REST = 4
+_QUIET_LOOKS = 4
 
 Definition = Mapping[str, Any]
 
@@ -105,19 +105,24 @@ class States(Beginnings):
     """The states of *cluster*, which this process must hold, and which nobody else may use. Close it at the end."""
 
     def __init__(self, cluster: EmbeddedCluster) -> None:
+        """Takes about a second. Raises ClusterGone, ApiError, WaitTimeout."""
         super().__init__(cluster)
-        self._stack = ExitStack()
-        self._api = self._stack.enter_context(Api(cluster))
-        self._store = self._stack.enter_context(Store(cluster))
         self._known: dict[str, tuple[int, bytes]] = {}
         """What is stored, as far as it was read or written here: revision and value (of a definition that was put
         back: the remembered value, which has another uid)."""
         self._seen_by: dict[str, bytes] = {}
         self._states: dict[str, Mapping[str, bytes]] = {}
-        begin(cluster, Begin(None), root=Path())
-        access.make_reader(self._api)
-        self._base = self._at_rest()
-        self._wait_rights()
+        with ExitStack() as stack:
+            self._api = stack.enter_context(Api(cluster))
+            self._store = stack.enter_context(Store(cluster))
+            begin(cluster, Begin(None), root=Path())
+            access.make_reader(self._api)
+            self._wait_quiet()
+            values = (one for one in self._store.values() if not _ALONE.match(one.key))
+            self._known = {one.key: (one.mod_revision, one.value) for one in values}
+            self._base = self._at_rest()
+            self._wait_rights()
+            self._stack = stack.pop_all()
 
     def close(self) -> None:
         self._stack.close()
@@ -152,25 +157,21 @@ class States(Beginnings):
     def _keys(self) -> dict[str, int]:
         return {key: revision for key, revision in self._store.keys().items() if not _ALONE.match(key)}
 
-    def _at_rest(self) -> dict[str, bytes]:
-        """Everything stored, once the server lists what is defined and nothing has been written for some looks."""
-        looks = [self._keys()]
+    def _wait_quiet(self) -> None:
+        looks: list[dict[str, int]] = []
 
-        def look() -> Seen[dict[str, tuple[int, bytes]]]:
+        def look() -> Seen[None]:
             looks.append(self._keys())
-            if looks[-_LOOKS_AT_REST:] != [looks[-1]] * _LOOKS_AT_REST:
-                return Seen(False, "still writing")
-            found = {
-                one.key: (one.mod_revision, one.value) for one in self._store.values() if not _ALONE.match(one.key)
-            }
-            if not self._listed(found[key][1] for key in found if key.startswith(_DEFINITIONS)):
-                return Seen(False, "discovery lists other types")
-            return Seen({key: revision for key, (revision, _) in found.items()} == looks[-1], "still writing", found)
+            return Seen(looks[-_QUIET_LOOKS:] == [looks[-1]] * _QUIET_LOOKS, "it is still writing")
 
-        found = wait_for("the control plane to be at rest", look, limit_s=_LIMIT_S, longest_pause_s=0.05)
-        assert found is not None  # noqa: S101 (the last look gives them)
-        self._known = found
-        return {key: value for key, (_, value) in found.items() if key not in _SEEN_KEYS}
+        wait_for("the control plane to be at rest", look, limit_s=_LIMIT_S, longest_pause_s=0.05)
+
+    def _at_rest(self) -> dict[str, bytes]:
+        """Everything stored, once nothing has been written for some looks, and what is defined is discovered."""
+        self._wait_quiet()
+        self._look()
+        wait_for("discovery to list what is defined", self._discovered, limit_s=_LIMIT_S)
+        return {key: value for key, (_, value) in self._known.items() if key not in _SEEN_KEYS}
 
     def _look(self) -> None:
         """Read what was written by others since the last time. Raises NotClean for what cannot be put back."""
@@ -182,12 +183,24 @@ class States(Beginnings):
                 raise NotClean("an answer changed what is not put back", evidence=key)
             there = self._store.get(key) if key in now else None
             if there is not None:
-                _check_settled(key, there.value)
+                self._check_settled(key, there.value)
                 self._known[key] = (there.mod_revision, there.value)
             else:
                 self._known.pop(key, None)
             if key == _SPACE and there is None:
                 raise NotClean("an answer deleted the namespace", evidence=key)
+
+    def _check_settled(self, key: str, value: bytes) -> None:
+        """Raise NotClean where a controller may be at work on what is stored at *key*."""
+        if key.startswith(_DEFINITIONS) and "deletionTimestamp" in _decoded(value)["metadata"]:
+            raise NotClean("an answer left a definition that is being deleted", evidence=key)
+        if key == _SPACE and b"Terminating" in value:
+            raise NotClean("an answer left the namespace being deleted", evidence=key)
+        if key.startswith(f"{MIGRATION_KEYS}/"):
+            found = self._api.get(f"{MIGRATIONS}/{key.rpartition('/')[2]}") or {}
+            told = (found.get("status") or {}).get("conditions") or ()
+            if not any(one["type"] in ("Succeeded", "Failed") and one["status"] == "True" for one in told):
+                raise NotClean("an answer left a migration that has not ended", evidence=key)
 
     def _go(self, state: Mapping[str, bytes]) -> None:
         """Bring the store to *state*, and the server to go by it. Raises NotClean."""
@@ -244,20 +257,21 @@ class States(Beginnings):
                 if code != (200 if served else 404):
                     return Seen(False, f"{places[0]} answers {code}")
                 del places[0]
-            stored = (value for key, (_, value) in self._known.items() if key.startswith(_DEFINITIONS))
-            return Seen(self._listed(stored), "discovery lists other types")
+            return self._discovered()
 
         wait_for("the server to go by the definitions", look, limit_s=_LIMIT_S)
 
-    def _listed(self, definitions: Iterable[bytes]) -> bool:
-        """Whether discovery lists of the course's groups what *definitions* say, and nothing else."""
+    def _discovered(self) -> Seen[None]:
+        """Whether discovery lists of the course's groups what is defined there, and nothing else."""
         listed: set[tuple[Any, ...]] = set()
         for group in self._api.raw("GET", "/apis", accept=AGGREGATED_DISCOVERY).json["items"]:
             if group["metadata"]["name"] in COURSE_GROUPS:
                 for version in group["versions"]:
                     for one in version["resources"]:
                         listed.add(_entry(group["metadata"]["name"], version["version"], one))
-        return listed == {entry for value in definitions for entry in _entries(_decoded(value))}
+        defined = [value for key, (_, value) in self._known.items() if key.startswith(_DEFINITIONS)]
+        wanted = {entry for value in defined for entry in _entries(_decoded(value))}
+        return Seen(listed == wanted, f"discovery lists {sorted(one[2] for one in listed)}")
 
     def _wait_rights(self) -> None:
         access.wait_in_force(self._api, cluster_wide=True, name=_SEEN_BY)
@@ -266,14 +280,6 @@ class States(Beginnings):
             if there is not None:
                 self._known[key] = (there.mod_revision, there.value)
                 self._seen_by[key] = there.value
-
-
-def _check_settled(key: str, value: bytes) -> None:
-    """Raise NotClean where a controller is at work on what is stored at *key*."""
-    if key.startswith(_DEFINITIONS) and "deletionTimestamp" in _decoded(value)["metadata"]:
-        raise NotClean("an answer left a definition that is being deleted", evidence=key)
-    if key == _SPACE and b"Terminating" in value:
-        raise NotClean("an answer left the namespace being deleted", evidence=key)
 
 
 def _decoded(value: bytes) -> dict[str, Any]:
