@@ -27,7 +27,7 @@ from labkit.course.handout import student_files
 from labkit.errors import LabkitError
 from labkit.exercises.model import Exercise, load_all
 from labkit.exercises.texts import exercise_in
-from labkit.grading import graft, strays
+from labkit.grading import graft, running, strays, walls
 from labkit.grading.answers import answers_of
 from labkit.grading.errors import GradingError
 from labkit.grading.judging import CannotJudge, Judge
@@ -97,20 +97,23 @@ class Course:
 class Grader:
     """Grades one submission after the other; a context manager, one a process.
 
-    *slot* is a number that no other grader on this machine has at the time. Needs ``Course.sources``.
+    *slot* is a number that no other grader on this machine has at the time. Needs ``Course.sources``. *times* and
+    *room* are the limits of what students wrote.
     """
 
-    def __init__(self, course: Course, slot: int) -> None:
-        self._course, self._slot = course, slot
+    def __init__(
+        self, course: Course, slot: int, *, times: running.Limits = running.LIMITS, room: walls.Limits = walls.LIMITS
+    ) -> None:
+        self._course, self._slot, self._times, self._room = course, slot, times, room
         self._stack = ExitStack()
         self._told = {one.id: exercise_in(course.lang, one) for one in course.exercises}
 
     def __enter__(self) -> Self:
         course = self._course
         with ExitStack() as stack:
-            self._walls = Walls.find(self._slot, hidden=(course.root,))
-            running = Running(course.root, course.sources, self._walls, lang=course.lang)
-            self._running = stack.enter_context(running)
+            self._walls = Walls.find(self._slot, hidden=(course.root,), limits=self._room)
+            runs = Running(course.root, course.sources, self._walls, lang=course.lang, limits=self._times)
+            self._running = stack.enter_context(runs)
             self._judge = stack.enter_context(Judge(self._walls.runner()))
             self._stack = stack.pop_all()
         return self
