@@ -33,10 +33,6 @@ _SHOWN = 200_000
 _LIMITED = """
 import json, os, runpy, sys
 told = json.loads(sys.argv[1])
-copies = []
-for source, target in told["copies"]:
-    with open(source, "rb") as file:
-        copies.append((target, file.read()))
 try:
     import resource
     for name, value in told["limits"].items():
@@ -47,9 +43,6 @@ if told["uid"] is not None:
     os.setgroups([])
     os.setgid(told["uid"])
     os.setuid(told["uid"])
-for target, content in copies:
-    with open(target, "wb") as file:
-        file.write(content)
 if told["cwd"]:
     os.chdir(told["cwd"])
 sys.argv = sys.argv[2:]
@@ -97,15 +90,13 @@ def limited(
     *,
     uid: int | None = None,
     cwd: Path | None = None,
-    copies: Sequence[tuple[str, str]] = (),
 ) -> tuple[str, ...]:
     """The argv of this Python that runs *program*: a script's path, or "-m" and a module, and arguments.
 
     *limits* are by the names of ``resource``. With *uid* (only root can) it gives up all its rights for that one's
-    before anything of *program* is read. *copies* are files read before that, and written under another name after;
-    then it moves to *cwd*.
+    before anything of *program* is read, and then moves to *cwd*.
     """
-    told = {"limits": dict(limits), "uid": uid, "cwd": str(cwd or ""), "copies": [list(one) for one in copies]}
+    told = {"limits": dict(limits), "uid": uid, "cwd": str(cwd or "")}
     return (sys.executable, "-P", "-s", "-B", "-c", _LIMITED, json.dumps(told), *program)
 
 

@@ -20,8 +20,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ipykernel.kernelspec import get_kernel_dict
-
 import labkit
 from labkit.cluster import process as control_plane
 from labkit.cluster import system
@@ -33,8 +31,7 @@ from labkit.grading.walls import Box, Walls
 
 __all__ = ["LIMITS", "ExerciseRun", "Limits", "Running"]
 
-_KERNEL = "labkit-graded"
-_INNER = ("-m", "ipykernel_launcher", "--HistoryManager.enabled=False")
+_NURSERY = ("-m", "labkit.grading.nursery")
 
 
 @dataclass(frozen=True)
@@ -146,10 +143,11 @@ class Running:
         limits = self._limits
         argv = [sys.executable, "-P", "-s", "-m", "pytest", "-q", "--color=no", "--tb=no", "-p", "no:cacheprovider"]
         argv += ["-c", str(place.settings), "--rootdir", str(place.folder)]
-        argv += ["-p", "nbval.plugin", "-p", "labkit.grading.plugin", "--nbval", f"--nbval-kernel-name={_KERNEL}"]
+        argv += ["-p", "nbval.plugin", "-p", "labkit.grading.plugin", "--nbval", "--nbval-current-env"]
         argv += [f"--nbval-sanitize-with={sanitize.CONFIG}", f"--nbval-cell-timeout={limits.cell_s}"]
         argv += [f"--nbval-kernel-startup-timeout={limits.start_s}"]
-        argv += [f"--labkit-record={place.record}", f"--labkit-output-limit={limits.output}"]
+        argv += [f"--labkit-record={place.record}", f"--labkit-nursery={place.nursery}"]
+        argv += [f"--labkit-output-limit={limits.output}"]
         return [*argv, *map(str, files)]
 
     def _came_of(self, place: _Place, key: str, notebook: dict[str, Any], notes: list[Note]) -> ExerciseRun:
@@ -178,7 +176,7 @@ class _Place:
         self.notebooks = folder / "notebooks"
         self.record = folder / "record"
         self.settings = folder / "pytest.ini"
-        self._runtime = folder / "runtime"
+        self.nursery = folder / "nursery.json"
         self._cluster = folder / "cluster"
         self._home = folder / "home"
         self._course = edition
@@ -189,7 +187,7 @@ class _Place:
             self.folder.chmod(0o711)
             self._course = Path(shutil.copytree(self._course, self.folder / "course"))
         cache = self._cluster / "kubectl-cache"
-        for made in (self.notebooks, self.record, self._runtime, cache, self._home):
+        for made in (self.notebooks, self.record, cache, self._home):
             made.mkdir(parents=True)
         self.settings.write_text("[pytest]\n", encoding="utf-8")
         control_plane.lend(cluster.ready, self._cluster)
@@ -198,11 +196,10 @@ class _Place:
         if self._walls.bubblewrap is None:
             self._walls.give(answers)
         home = self._home if self._walls.bubblewrap is None else Path("/tmp")  # noqa: S108  (its own)
-        connection = str(home / "connection.json")
         box = Box(
             cwd=self._course / "notebooks",
             home=self._home,
-            shown=(self._course, self._cluster, self._runtime),
+            shown=(self._course, self._cluster),
             writable=(answers, cache),
             env=(
                 ("LABKIT_CLUSTER", f"embedded:{self._cluster}"),
@@ -210,31 +207,18 @@ class _Place:
                 ("LABKIT_LANG", ""),
                 ("LABKIT_HOME", f"{home}/labkit"),
             ),
-            copies=(("{connection_file}", connection),),
         )
-        begun = self._walls.begin((*_INNER, "-f", connection), box)
-        spec = {
-            "argv": list(begun.argv),
-            "display_name": _KERNEL,
-            "language": "python",
-            "interrupt_mode": "message",
-            "metadata": get_kernel_dict().get("metadata", {}),  # whether its sockets can be encrypted
-        }
-        kernels = self.folder / "jupyter" / "kernels" / _KERNEL
-        kernels.mkdir(parents=True)
-        (kernels / "kernel.json").write_text(json.dumps(spec), encoding="utf-8")
+        alone = "alone" if self._walls.bubblewrap is not None or self._walls.uid is not None else "beside-others"
+        begun = self._walls.begin((*_NURSERY, alone, str(home), str(answers), str(cache)), box)
+        self.nursery.write_text(json.dumps(begun.argv), encoding="utf-8")
 
     def environment(self) -> dict[str, str]:
-        """Of the run's own process: nothing of the grader's, and of Jupyter's settings only where this run's are."""
+        """Of the run's own process: nothing of the grader's."""
         return {
             "PATH": os.defpath,
             "HOME": str(self.folder),
             "LANG": "C.UTF-8",
             "LC_ALL": "C.UTF-8",
-            "JUPYTER_NO_CONFIG": "1",
-            "JUPYTER_CONFIG_DIR": str(self.folder / "jupyter"),
-            "JUPYTER_PATH": str(self.folder / "jupyter"),
-            "JUPYTER_RUNTIME_DIR": str(self._runtime),
             "LABKIT_HOME": str(self.folder / "labkit"),
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             "PYTHONDONTWRITEBYTECODE": "1",

@@ -68,7 +68,7 @@ class Box:
 
     *shown* may be read. *writable* are empty folders: with bubblewrap they have a limited size and go with the program,
     else they are the folders themselves. *home* serves as HOME and TMPDIR where there is no /tmp of its own. *env* is
-    added to an environment made from nothing; *copies* as in ``sandbox.limited``.
+    added to an environment made from nothing.
     """
 
     cwd: Path
@@ -76,7 +76,6 @@ class Box:
     shown: tuple[Path, ...] = ()
     writable: tuple[Path, ...] = ()
     env: tuple[tuple[str, str], ...] = ()
-    copies: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -162,7 +161,7 @@ class Walls:
             "RLIMIT_NPROC": self.limits.processes + self._threads_beside(),
             **(more or {}),
         }
-        inner = limited(program, limits, uid=self.uid, cwd=box.cwd, copies=box.copies)
+        inner = limited(program, limits, uid=self.uid, cwd=box.cwd)
         env = self._environment(box)
         if self.bubblewrap is None:
             said = [f"{name}={value}" for name, value in sorted(env.items())]

@@ -221,11 +221,10 @@ def test_what_ends_the_runs_process_ends_no_more_than_the_run(
 def test_nothing_of_a_run_is_left(course: Course, cluster: EmbeddedCluster) -> None:
     left = "import subprocess, sys\nmark = 'import time # labkit-left-over\\nwhile True: time.sleep(1)'\n"
     left += "subprocess.Popen([sys.executable, '-c', mark], start_new_session=True)"
-    before = set(psutil.pids())
     run = play(course, cluster, {"left": left})["left"]
     assert statuses(run) == ["passed", "passed"]
-    after = [psutil.Process(pid) for pid in set(psutil.pids()) - before if psutil.pid_exists(pid)]
-    assert not [one for one in after if "labkit-left-over" in " ".join(one.cmdline())]
+    there = [one.info["cmdline"] or [] for one in psutil.process_iter(["cmdline"])]
+    assert not [one for one in there if "labkit-left-over" in " ".join(one)]
 
 
 def test_a_cluster_that_dies_is_a_note(course: Course, tmp_path: Path) -> None:
