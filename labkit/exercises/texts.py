@@ -31,7 +31,7 @@ __all__ = ["catalogue_name", "exercise_in", "file_in", "texts", "translate"]
 Say = Callable[[str, str], str]
 """Context and English text → the text in the language."""
 
-_REMARK = re.compile(r'(?<=# )\S.*|(?<=""")[^"]+(?=""")|(?<=help=")[^"]+(?=")')
+_REMARK = re.compile(r'(?<=# )\S.*|(?<=""")[^"\n]+(?=""")|(?<=help=")[^"]+(?=")')
 _STEP_KEYS = ("name", "otherwise")
 """Keys of a step that hold words for people."""
 
