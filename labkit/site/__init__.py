@@ -1,0 +1,1 @@
+"""The course as pages: what a reader sees who has a browser and nothing else."""
