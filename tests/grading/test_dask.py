@@ -19,6 +19,7 @@ from labkit.grading.pool import Outcome
 from labkit.grading.values import Submission
 from labkit.waiting import Seen, wait_for
 from tests.grading.doubles import DoubleCourse, handed_in, result_of
+from tests.grading.looking import Class
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ENVIRON = {"PYTHONPATH": str(REPOSITORY), "DASK_DISTRIBUTED__ADMIN__TICK__LIMIT": "60s"}
@@ -104,6 +105,20 @@ def test_workers_grade_as_one_machine_does_also_when_one_of_them_is_killed(
     assert {key: one.result for key, one in outcomes.items()} == {key: one.result for key, one in local.items()}
     assert {key for key, one in outcomes.items() if one.result is None} == {"student7", "student8"}
     assert "killed by SIGKILL" in outcomes["student8"].problem
+
+
+def test_the_grade_book_is_that_of_one_machine(scheduler: str, place: Path, tmp_path: Path) -> None:
+    students = Class(tmp_path, 8)
+    students.grade("here")
+    with ExitStack() as stack:
+        workers = [stack.enter_context(_worker(scheduler, place)) for _ in range(2)]
+        with students.begin("there", "--scheduler", scheduler) as process:
+            students.wait_for_results("there", 2)
+            workers[0].kill()
+            said, errors = process.communicate(timeout=120)
+        assert process.returncode == 0, errors
+    assert said.startswith("8 submissions are graded: 8 anew, 0 as they were\n")
+    assert students.book("there") == students.book("here")
 
 
 def test_a_worker_keeps_its_grader_for_the_class(scheduler: str, place: Path, course: DoubleCourse) -> None:

@@ -110,14 +110,16 @@ def test_nothing_is_left_of_a_submission_also_when_labkit_itself_fails(
     def breaks(_self: object, answers: Sequence[Any], cluster: EmbeddedCluster) -> None:
         assert cluster.gone() is None
         assert answers
-        subprocess.Popen(SLEEPER, start_new_session=True)
+        started.append(subprocess.Popen(SLEEPER, start_new_session=True))
         raise OSError(28, "No space left on device")
 
+    started: list[subprocess.Popen[bytes]] = []
     before = strays.children()
     monkeypatch.setattr(running.Running, "run", breaks)
     with pytest.raises(OSError, match="No space left"):
         grader.grade(RIGHT)
     assert strays.children() == before
+    assert started[0].wait(0) is not None
     assert [path for path in (home / "clusters").iterdir() if path.is_dir()] == []
     monkeypatch.undo()
     assert graded["eve"] == grader.grade(EMPTY)
