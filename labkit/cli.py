@@ -19,6 +19,7 @@ import click
 from labkit import __version__, cli_definitions, cli_exercises, cli_grading, cli_languages
 from labkit.cli_common import attached, cluster_option, course_root, say
 from labkit.errors import LabkitError
+from labkit.languages import translate
 
 __all__ = ["main"]
 
@@ -154,16 +155,22 @@ def start(spelled: str | None, keep: Path | None) -> None:
         raise click.UsageError("--keep names the directory of an embedded cluster; leave --cluster out")
     cluster = choose.attach_or_start(chosen, owner=Owner.LEFT, keep=keep, progress=say)
     info = cluster.info()
-    click.echo(f"{info.backend} cluster, Kubernetes {info.version}, {info.server}")
+    told = {"backend": info.backend, "version": info.version, "server": info.server}
+    click.echo(translate("{backend} cluster, Kubernetes {version}, {server}", **told))
     for lack in info.lacks:
-        click.echo(f"  not here: {lack}")
+        click.echo(f"  {translate('not here: {lack}', lack=lack)}")
     if isinstance(cluster, EmbeddedCluster):
-        removed = "labkit stop removes them" if cluster.ready.throw_away else "also over a stop"
-        click.echo(f"  objects are kept in {cluster.state_dir}; {removed}")
+        removed = translate("objects are kept in {folder}; labkit stop removes them", folder=cluster.state_dir)
+        kept = translate("objects are kept in {folder}, also over a stop", folder=cluster.state_dir)
+        click.echo(f"  {removed if cluster.ready.throw_away else kept}")
     if info.backend == "kubeconfig":
-        click.echo("  it runs already and is not labkit's to stop; name it with --cluster or LABKIT_CLUSTER")
+        named = translate("it runs already and is not labkit's to stop; name it with --cluster or LABKIT_CLUSTER")
+        click.echo(f"  {named}")
     else:
-        click.echo('next: eval "$(labkit env)" and kubectl get namespaces; or open a notebook; labkit stop ends it')
+        todo = translate(
+            'next: eval "$(labkit env)" and kubectl get namespaces; or open a notebook; labkit stop ends it'
+        )
+        click.echo(todo)
 
 
 @cli.command()
@@ -183,9 +190,10 @@ def stop(spelled: str | None) -> None:
         click.echo(f"minikube profile {chosen.profile}: {'stopped' if profile.owned else 'not started by labkit'}")
         return
     stopped = embedded.stop_directory(chosen.path or places.started())
-    click.echo("embedded cluster: stopped" if stopped else "embedded cluster: none was running")
+    none = translate("embedded cluster: none was running")
+    click.echo(translate("embedded cluster: stopped") if stopped else none)
     for state_dir in embedded.remove_leftovers():
-        click.echo(f"removed what a killed cluster left: {state_dir}")
+        click.echo(translate("removed what a killed cluster left: {folder}", folder=state_dir))
 
 
 @cli.command()
@@ -198,7 +206,7 @@ def reset(spelled: str | None, yes: bool) -> None:
     cluster = choose.attach(choose.resolve(spelled))
     claim.claim(cluster, yes or os.environ.get("LABKIT_CLAIM") == "1")
     cluster.reset(say)
-    click.echo("the course's objects and definitions are gone")
+    click.echo(translate("the course's objects and definitions are gone"))
 
 
 @cli.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -69,8 +70,11 @@ def notebook(checking: bool, solutions: bool, target: Path | None) -> None:
 @click.option("-o", "target", type=click.Path(path_type=Path), metavar="ZIP", help="Default: submission.zip here.")
 def submit(target: Path | None) -> None:
     """Put your answers and the notebook into one zip to hand in, and say which exercises are empty."""
-    from labkit.course.notebook import find_root
+    from labkit.course.notebook import find_root, language_of
     from labkit.exercises import submission
+    from labkit.languages import speaking
 
-    made = submission.make(find_root(Path.cwd()), target or Path("submission.zip"))
-    click.echo(made.text)
+    root = find_root(Path.cwd())
+    with speaking(os.environ.get("LABKIT_LANG") or language_of([root / "notebooks"])):
+        made = submission.make(root, target or Path("submission.zip"))
+        click.echo(made.text)

@@ -203,7 +203,7 @@ class Lab:
         for manifest in manifests.documents(self.root / file):
             if name in (None, manifest["metadata"]["name"]):
                 return fields.look(self.cluster, manifest)
-        raise ManifestError(f"{file}: no object named {name!r} in it")
+        raise ManifestError(translate("{file}: no object named {name} in it", file=file, name=repr(name)))
 
     def wait_for_policy(self, manifest: Mapping[str, Any], field: str) -> None:
         """Wait until a mutating policy changes *field* of *manifest*; the server looks for new ones once a second."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from labkit.errors import WaitTimeout
+from labkit.languages import translate
 
 __all__ = ["Seen", "let_pass", "wait_for"]
 
@@ -63,7 +64,9 @@ def wait_for(  # noqa: PLR0913  (what to say and how to look, each by name)
         left = end - time.monotonic()
         if left <= 0:
             raise WaitTimeout(
-                f"waited {limit_s:g} s for {what}", evidence=f"last seen: {seen.sight}", next_act=next_act
+                translate("waited {limit_s} s for {what}", limit_s=f"{limit_s:g}", what=what),
+                evidence=translate("last seen: {sight}", sight=seen.sight),
+                next_act=next_act,
             )
         time.sleep(min(pause, left))
         pause = min(pause * 1.5, longest_pause_s)

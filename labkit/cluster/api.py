@@ -20,6 +20,7 @@ from urllib.parse import quote, urlencode
 
 from labkit.cluster.base import Cluster
 from labkit.errors import ApiError, ClusterGone, ClusterStartError, WaitTimeout
+from labkit.languages import translate
 from labkit.waiting import Seen, wait_for
 
 __all__ = ["AGGREGATED_DISCOVERY", "Api", "ApiResponse", "Resource", "why_unanswered"]
@@ -222,11 +223,15 @@ class Api:
                 group, _, version = api_version.rpartition("/")
                 return Resource(group, version, entry["name"], kind, entry["namespaced"], frozenset(entry["verbs"]))
         raise ApiError(
-            f"the server has no type {kind} in {api_version}",
+            translate("the server has no type {kind} in {api_version}", kind=kind, api_version=api_version),
             code=404,
             reason="NotFound",
-            evidence=f"{root} lists {', '.join(sorted(e['kind'] for e in served)) or 'nothing'}",
-            next_act="correct apiVersion or kind; a type of a definition is there once that is Established",
+            evidence=translate(
+                "{root} lists {names}",
+                root=root,
+                names=", ".join(sorted(e["kind"] for e in served)) or translate("nothing"),
+            ),
+            next_act=translate("correct apiVersion or kind; a type of a definition is there once that is Established"),
         )
 
     def resources(self) -> tuple[Resource, ...]:
@@ -249,7 +254,9 @@ class Api:
             answer = self.raw(method, path, *body)
             return Seen(answer.code != 429, answer.text.strip()[:200], answer)
 
-        answer = wait_for(f"{method} {path} to be answered", look, limit_s=self._timeout_s)
+        answer = wait_for(
+            translate("{method} {path} to be answered", method=method, path=path), look, limit_s=self._timeout_s
+        )
         assert answer is not None  # noqa: S101 (each look gives one)
         return answer
 
@@ -263,7 +270,7 @@ class Api:
                     self._client.set_default_header("Impersonate-User", self._as_user)
             except (ConfigException, OSError) as cause:
                 raise ClusterStartError(
-                    "the cluster's kubeconfig cannot be used",
+                    translate("the cluster's kubeconfig cannot be used"),
                     evidence=f"{self._cluster.kubeconfig}: {cause}",
                     next_act="labkit doctor",
                 ) from cause
@@ -272,14 +279,16 @@ class Api:
     def _unanswered(self, method: str, path: str, cause: Exception) -> ClusterGone:
         known = why_unanswered(self._cluster) if self._diagnose else None
         return known or ClusterGone(
-            "the API server did not answer", evidence=f"{method} {path}: {cause}", next_act="try once more"
+            translate("the API server did not answer"),
+            evidence=f"{method} {path}: {cause}",
+            next_act=translate("try once more"),
         )
 
     def _object(self, answer: ApiResponse, method: str, path: str) -> dict[str, Any]:
         if not answer.ok:
             status = answer.status
             raise ApiError(
-                f"the API server refused {method} {path}",
+                translate("the API server refused {method} {path}", method=method, path=path),
                 code=answer.code,
                 reason=status.get("reason", ""),
                 evidence=status.get("message") or answer.text.strip()[:500] or f"HTTP {answer.code}",
@@ -335,15 +344,15 @@ def why_unanswered(cluster: Cluster) -> ClusterGone | None:
                 answer = api.raw("GET", "/readyz")
         except ClusterGone as unanswered:
             return Seen(False, unanswered.evidence)
-        return Seen(answer.ok, f"not ready: {answer.text.strip()[:200]}")
+        return Seen(answer.ok, translate("not ready: {answer}", answer=answer.text.strip()[:200]))
 
     try:
-        return wait_for("the cluster to answer", look, limit_s=_VERDICT_LIMIT_S)
+        return wait_for(translate("the cluster to answer"), look, limit_s=_VERDICT_LIMIT_S)
     except WaitTimeout as cause:
         return ClusterGone(
-            "the API server does not answer",
+            translate("the API server does not answer"),
             evidence=cause.evidence,
-            next_act="try once more; labkit doctor shows what runs",
+            next_act=translate("try once more; labkit doctor shows what runs"),
         )
 
 

@@ -19,6 +19,7 @@ from labkit.cluster import embedded, places, process
 from labkit.cluster.base import Cluster, Owner, Progress, silent
 from labkit.cluster.embedded import EmbeddedCluster
 from labkit.errors import ClusterBusy, ClusterChoiceError, ClusterGone
+from labkit.languages import translate
 
 if TYPE_CHECKING:
     from labkit.cluster.minikube import MinikubeCluster
@@ -66,7 +67,9 @@ def resolve(spec: str | None, *, environ: Mapping[str, str] = os.environ) -> Clu
         if path:
             return ClusterSpec("kubeconfig", path=Path(path).expanduser().absolute(), context=context or None)
     raise ClusterChoiceError(
-        "no cluster is spelled so", evidence=repr(spelled), next_act=f"use one of: {', '.join(SPELLINGS)}"
+        translate("no cluster is spelled so"),
+        evidence=repr(spelled),
+        next_act=translate("use one of: {names}", names=", ".join(SPELLINGS)),
     )
 
 
@@ -110,15 +113,22 @@ def attach(spec: ClusterSpec) -> Cluster:
         return _up(minikube, silent)
     if spec.backend == "minikube":
         start = f"labkit start --cluster minikube:{spec.profile}"
-        raise ClusterGone("this minikube profile does not run as labkit's", evidence=spec.profile, next_act=start)
+        raise ClusterGone(
+            translate("this minikube profile does not run as labkit's"), evidence=spec.profile, next_act=start
+        )
     started = places.started()
     found = [started] if process.find(started) is not None else [ready.state_dir for ready in embedded.running()]
     if not found:
-        raise ClusterGone("no cluster runs", next_act="labkit start; or name one with --cluster or LABKIT_CLUSTER")
+        raise ClusterGone(
+            translate("no cluster runs"),
+            next_act=translate("labkit start; or name one with --cluster or LABKIT_CLUSTER"),
+        )
     if len(found) > 1:
         spelled = ", ".join(f"embedded:{state_dir}" for state_dir in found)
         raise ClusterChoiceError(
-            "several clusters run", evidence=spelled, next_act="name one with --cluster or LABKIT_CLUSTER"
+            translate("several clusters run"),
+            evidence=spelled,
+            next_act=translate("name one with --cluster or LABKIT_CLUSTER"),
         )
     return embedded.attach(found[0])
 
@@ -170,9 +180,9 @@ def _left(keep: Path | None) -> EmbeddedCluster:
     started = places.started()
     if process.find(started) is not None and wanted not in (None, started):
         raise ClusterBusy(
-            "another started cluster is running",
+            translate("another started cluster is running"),
             evidence=str(started),
-            next_act="labkit stop, then start with --keep again",
+            next_act=translate("labkit stop, then start with --keep again"),
         )
     if wanted is not None:
         return EmbeddedCluster(wanted, owner=Owner.LEFT, throw_away=False)

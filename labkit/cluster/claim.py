@@ -16,6 +16,7 @@ from typing import Any
 from labkit.cluster.api import Api
 from labkit.cluster.base import Cluster
 from labkit.errors import ApiError, ClaimRefused
+from labkit.languages import translate
 
 __all__ = [
     "ANNOTATION",
@@ -115,9 +116,9 @@ def claim(cluster: Cluster, yes: bool) -> tuple[CourseName, ...]:
             return already
         if not yes:
             raise ClaimRefused(
-                "this cluster was not started by labkit, and nobody said yes to use it",
-                evidence=f"the course would make and delete {_listed(COURSE_NAMES)}",
-                next_act="--yes, or LABKIT_CLAIM=1 in a notebook, lets it; --cluster embedded needs no yes",
+                translate("this cluster was not started by labkit, and nobody said yes to use it"),
+                evidence=translate("the course would make and delete {listed}", listed=_listed(COURSE_NAMES)),
+                next_act=translate("--yes, or LABKIT_CLAIM=1 in a notebook, lets it; --cluster embedded needs no yes"),
             )
         _refuse_taken(api)
         record(api, COURSE_NAMES)
@@ -147,9 +148,9 @@ def _refuse_taken(api: Api) -> None:
     taken = [path for name in COURSE_NAMES for path in name.taken(api)]
     if taken:
         raise ClaimRefused(
-            "the course's names are already taken on this cluster",
+            translate("the course's names are already taken on this cluster"),
             evidence=", ".join("/".join(path.rsplit("/", 2)[1:]) for path in taken),
-            next_act="delete them if they are yours to delete, or use another cluster (--cluster embedded)",
+            next_act=translate("delete them if they are yours to delete, or use another cluster (--cluster embedded)"),
         )
 
 
@@ -163,11 +164,11 @@ def record(api: Api, names: Iterable[CourseName]) -> None:
     answer = api.raw("POST", "/api/v1/namespaces", body)
     if not answer.ok:
         raise ApiError(
-            f"namespace {NAMESPACE} cannot be made on this cluster",
+            translate("namespace {namespace} cannot be made on this cluster", namespace=NAMESPACE),
             code=answer.code,
             reason=answer.status.get("reason", ""),
             evidence=answer.status.get("message", answer.text.strip()[:300]),
-            next_act="choose a cluster where you may create namespaces and definitions",
+            next_act=translate("choose a cluster where you may create namespaces and definitions"),
         )
 
 

@@ -15,6 +15,7 @@ from labkit.cluster.base import Cluster, Progress, silent
 from labkit.cluster.claim import COURSE_GROUPS, DEFINITIONS, NAMESPACE, CourseName, claimed_names
 from labkit.cluster.terminating import bring_back_versions, nudge
 from labkit.errors import ApiError
+from labkit.languages import translate
 from labkit.waiting import Seen, wait_for
 
 __all__ = ["clear", "empty_namespace", "reset"]
@@ -63,14 +64,16 @@ def clear(api: Api, names: Sequence[CourseName], progress: Progress = silent) ->
 def _delete_named(api: Api, name: CourseName, progress: Progress, limit_s: float = _LIMIT_S) -> None:
     for path in name.taken(api):
         api.delete(path)
-    wait_for(f"{name} to be gone", lambda: _left(api, name), limit_s=limit_s, progress=progress)
+    wait_for(translate("{name} to be gone", name=name), lambda: _left(api, name), limit_s=limit_s, progress=progress)
 
 
 def _left(api: Api, name: CourseName) -> Seen[None]:
     paths = name.taken(api)
     if name.collection == DEFINITIONS and paths:
         nudge(api, (found for path in paths if (found := api.get(path)) is not None))
-    return Seen(not paths, f"{len(paths)} left ({paths[0].rpartition('/')[2]})" if paths else "gone")
+    return Seen(
+        not paths, translate("{n} left ({first})", n=len(paths), first=paths[0].rpartition("/")[2]) if paths else "gone"
+    )
 
 
 def _delete_objects(api: Api, definition: Mapping[str, Any]) -> None:
@@ -111,9 +114,14 @@ def empty_namespace(api: Api, namespace: str = NAMESPACE, progress: Progress = s
         left = []
         for kind in kinds:
             left += _delete_all(api, kind, namespace)
-        return Seen(not left, f"{len(left)} objects left: {', '.join(left[:3])}" if left else "empty")
+        return Seen(
+            not left,
+            translate("{n} objects left: {names}", n=len(left), names=", ".join(left[:3])) if left else "empty",
+        )
 
-    wait_for(f"namespace {namespace} to be empty", look, limit_s=_LIMIT_S, progress=progress)
+    wait_for(
+        translate("namespace {namespace} to be empty", namespace=namespace), look, limit_s=_LIMIT_S, progress=progress
+    )
 
 
 def _emptied_kinds(api: Api) -> list[Resource]:

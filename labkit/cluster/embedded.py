@@ -18,6 +18,7 @@ from labkit.cluster.api import Api
 from labkit.cluster.base import WHOLE, ClusterInfo, KeyValue, Owner, Page, Progress, silent
 from labkit.cluster.process import ControlPlane, Ready
 from labkit.errors import ClusterBusy, ClusterGone, WaitTimeout
+from labkit.languages import translate
 from labkit.waiting import Seen, wait_for
 
 __all__ = ["EmbeddedCluster", "attach", "leftovers", "remove_leftovers", "running", "stop_directory"]
@@ -137,17 +138,21 @@ class EmbeddedCluster:
 
     def gone(self) -> ClusterGone | None:
         if self._ready is None:
-            return ClusterGone("this embedded cluster was not started", next_act=self._again())
+            return ClusterGone(translate("this embedded cluster was not started"), next_act=self._again())
         status = self._child.exit_status() if self._child is not None else None
         lives = status is None if self._child is not None else process.serves(self._ready.pid, self._state_dir)
         if lives:
             return None
         words = system.describe_exit(status) if status is not None else process.words_of(self._ready.pid)
         if status == 0 or not self._state_dir.is_dir():
-            return ClusterGone("the embedded control plane was stopped", evidence=words, next_act=self._again())
+            return ClusterGone(
+                translate("the embedded control plane was stopped"), evidence=words, next_act=self._again()
+            )
         complaints = self._child.complaints() if self._child is not None else ()
         lines = (words, *(complaints or process.last_lines(self._state_dir)))
-        return ClusterGone("the embedded control plane died", evidence="\n".join(lines), next_act=self._again())
+        return ClusterGone(
+            translate("the embedded control plane died"), evidence="\n".join(lines), next_act=self._again()
+        )
 
     def etcd_range(
         self, key: str, *, prefix: bool = False, keys_only: bool = False, revision: int = 0, page: Page = WHOLE
@@ -162,7 +167,7 @@ class EmbeddedCluster:
 
     def _running(self) -> Ready:
         if self._ready is None:
-            raise ClusterGone("this embedded cluster was not started", next_act=self._again())
+            raise ClusterGone(translate("this embedded cluster was not started"), next_act=self._again())
         return self._ready
 
     def _again(self) -> str:
@@ -179,11 +184,15 @@ class EmbeddedCluster:
         again = self._again()
         if ready is None:
             raise ClusterGone(
-                "no embedded cluster runs there", evidence=f"no record in {self._state_dir}", next_act=again
+                translate("no embedded cluster runs there"),
+                evidence=translate("no record in {state_dir}", state_dir=self._state_dir),
+                next_act=again,
             )
         if not process.serves(ready.pid, self._state_dir):
             evidence = "\n".join((process.words_of(ready.pid), *process.last_lines(self._state_dir)))
-            raise ClusterGone("the embedded cluster of this directory has ended", evidence=evidence, next_act=again)
+            raise ClusterGone(
+                translate("the embedded cluster of this directory has ended"), evidence=evidence, next_act=again
+            )
         self._ready = ready
         try:
             with Api(self, timeout_s=_PROBE_LIMIT_S) as api:
@@ -193,7 +202,9 @@ class EmbeddedCluster:
             raise
         if not answer.ok:
             self._ready = None
-            raise ClusterGone("the embedded cluster is not ready", evidence=answer.text.strip()[:300], next_act=again)
+            raise ClusterGone(
+                translate("the embedded cluster is not ready"), evidence=answer.text.strip()[:300], next_act=again
+            )
 
     def _find(self, progress: Progress) -> bool:
         """Whether it runs already (then this object leads to it); one that is starting or stopping is waited for."""
@@ -205,16 +216,18 @@ class EmbeddedCluster:
             try:
                 self._attach()
             except ClusterGone as gone:
-                return Seen(False, f"process {pid} does not answer: {gone.state}")
+                return Seen(False, translate("process {pid} does not answer: {state}", pid=pid, state=gone.state))
             return Seen(True, "running", True)
 
         try:
-            found = wait_for("the running cluster to answer", look, limit_s=_SETTLE_LIMIT_S, progress=progress)
+            found = wait_for(
+                translate("the running cluster to answer"), look, limit_s=_SETTLE_LIMIT_S, progress=progress
+            )
         except WaitTimeout as cause:
             raise ClusterBusy(
-                "the state directory belongs to a control plane that does not answer",
+                translate("the state directory belongs to a control plane that does not answer"),
                 evidence=f"{self._state_dir}: {cause.evidence}",
-                next_act="labkit stop, then start again",
+                next_act=translate("labkit stop, then start again"),
             ) from cause
         return found is True
 
@@ -222,9 +235,9 @@ class EmbeddedCluster:
         pid = process.find(self._state_dir)
         if pid is not None:
             raise ClusterBusy(
-                "the state directory is in use by a running cluster",
-                evidence=f"process {pid}, {self._state_dir}",
-                next_act=f"stop it, or attach with --cluster embedded:{self._state_dir}",
+                translate("the state directory is in use by a running cluster"),
+                evidence=translate("process {pid}, {state_dir}", pid=pid, state_dir=self._state_dir),
+                next_act=translate("stop it, or attach with --cluster embedded:{state_dir}", state_dir=self._state_dir),
             )
         self._remove_remains(ours=self._state_dir.parent == places.clusters())
         vacant = _vacant(self._state_dir)

@@ -135,10 +135,13 @@ def range_by_gateway(  # noqa: PLR0913  (a range has these parts)
             answer = http.request("POST", url, json=body)
             text = answer.data
     except (urllib3.exceptions.HTTPError, OSError) as cause:
-        raise ClusterGone("etcd did not answer", evidence=str(cause), next_act="try once more") from cause
+        raise ClusterGone(
+            translate("etcd did not answer"), evidence=str(cause), next_act=translate("try once more")
+        ) from cause
     if answer.status != 200:
         raise CommandError(
-            "etcd refused to read", evidence=f"HTTP {answer.status}: {text[:300].decode('utf-8', 'replace')}"
+            translate("etcd refused to read"),
+            evidence=f"HTTP {answer.status}: {text[:300].decode('utf-8', 'replace')}",
         )
     return _cut(parse_range(json.loads(text)), page)
 
@@ -199,7 +202,7 @@ def range_by_pod(  # noqa: PLR0913  (a range has these parts)
     argv += [f"--rev={revision}"] if revision else []
     result = Kubectl(cluster).run(argv)
     if not result.ok and "revision has been compacted" in result.text:
-        raise CommandError("etcd no longer has that revision", evidence=result.text.strip()[-300:])
+        raise CommandError(translate("etcd no longer has that revision"), evidence=result.text.strip()[-300:])
     if not result.ok:
         raise diagnose(result, cluster) or unreadable(result.text.strip()[-300:])
     return _cut(parse_range(result.json), page)

@@ -17,6 +17,7 @@ from labkit.cluster import places
 from labkit.cluster.api import Api
 from labkit.cluster.base import WHOLE, ClusterInfo, KeyValue, Page, Progress, silent
 from labkit.errors import ClusterChoiceError, ClusterGone, ClusterStartError
+from labkit.languages import translate
 
 __all__ = ["ExistingCluster", "contexts"]
 
@@ -61,14 +62,14 @@ class ExistingCluster:
         Raises ClusterChoiceError (no such file or context), ClusterGone (no answer), ClusterStartError (not let in).
         """
         self._context = _chosen(self._path, self._context)
-        progress(f"asking {self.name}")
+        progress(translate("asking {name}", name=self.name))
         with Api(self, timeout_s=_PROBE_LIMIT_S) as api:
             answer = api.raw("GET", "/api/v1/namespaces?limit=1")
         if not answer.ok:
             raise ClusterStartError(
-                "the cluster answers, but does not let this kubeconfig in",
+                translate("the cluster answers, but does not let this kubeconfig in"),
                 evidence=f"{self.name}: HTTP {answer.code} {answer.status.get('message', '')}".strip(),
-                next_act="choose a context whose user may list namespaces and create definitions",
+                next_act=translate("choose a context whose user may list namespaces and create definitions"),
             )
 
     def stop(self) -> None:
@@ -90,7 +91,7 @@ class ExistingCluster:
                 api.raw("GET", "/version")
         except ClusterGone as unanswered:
             return ClusterGone(
-                "the cluster of this kubeconfig does not answer",
+                translate("the cluster of this kubeconfig does not answer"),
                 evidence=f"{self.name}: {unanswered.evidence}",
                 next_act=f"kubectl --kubeconfig {self._path} --context {self._context} version",
             )
@@ -114,7 +115,9 @@ def contexts(path: Path) -> tuple[tuple[str, ...], str | None]:
     except (yaml.YAMLError, AttributeError, KeyError, TypeError, UnicodeDecodeError) as cause:
         evidence = f"{path} is not a kubeconfig ({type(cause).__name__})"
     raise ClusterChoiceError(
-        "the kubeconfig cannot be read", evidence=str(evidence), next_act="--cluster kubeconfig:PATH[#CONTEXT]"
+        translate("the kubeconfig cannot be read"),
+        evidence=str(evidence),
+        next_act="--cluster kubeconfig:PATH[#CONTEXT]",
     )
 
 
@@ -124,7 +127,11 @@ def _chosen(path: Path, context: str | None) -> str:
     if wanted in names:
         return str(wanted)
     raise ClusterChoiceError(
-        f"the kubeconfig has no context {wanted}" if wanted else "the kubeconfig has no current context",
-        evidence=f"{path} has {', '.join(names) or 'none'}",
-        next_act=f"name one: --cluster kubeconfig:{path}#{names[0] if names else 'CONTEXT'}",
+        translate("the kubeconfig has no context {wanted}", wanted=wanted)
+        if wanted
+        else translate("the kubeconfig has no current context"),
+        evidence=translate("{path} has {names}", path=path, names=", ".join(names) or translate("none")),
+        next_act=translate(
+            "name one: --cluster kubeconfig:{path}#{name}", path=path, name=names[0] if names else "CONTEXT"
+        ),
     )

@@ -27,6 +27,7 @@ from labkit.cluster import system, tools
 from labkit.cluster.api import why_unanswered
 from labkit.cluster.base import Cluster
 from labkit.errors import ClusterGone, CommandError, CommandTimeout
+from labkit.languages import translate
 
 __all__ = [
     "LAST_APPLIED",
@@ -103,9 +104,9 @@ class KubectlResult:
             return decode(self.stdout)
         except (ValueError, yaml.YAMLError) as cause:
             raise CommandError(
-                f"the command's output is not {form}",
-                evidence=self.text.strip()[:300] or "it printed nothing",
-                next_act=f"run it with -o {form.lower()}",
+                translate("the command's output is not {form}", form=form),
+                evidence=self.text.strip()[:300] or translate("it printed nothing"),
+                next_act=translate("run it with -o {form}", form=form.lower()),
             ) from cause
 
 
@@ -180,9 +181,11 @@ def _timed_out(process: subprocess.Popen[str], shown: tuple[str, ...], limit_s: 
         system.kill_group(process)
         out, err = process.communicate()
     return CommandTimeout(
-        f"{' '.join(shown)} was stopped: still running after {limit_s:g} s",
-        evidence=(err or out).strip()[-300:] or "it had printed nothing",
-        next_act="look at what it waits for (kubectl get … -o yaml), or give it more time",
+        translate(
+            "{command} was stopped: still running after {limit_s} s", command=" ".join(shown), limit_s=f"{limit_s:g}"
+        ),
+        evidence=(err or out).strip()[-300:] or translate("it had printed nothing"),
+        next_act=translate("look at what it waits for (kubectl get … -o yaml), or give it more time"),
     )
 
 

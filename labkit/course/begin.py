@@ -33,6 +33,7 @@ from labkit.course import manifests
 from labkit.course.notebook import Begin, BeginObject
 from labkit.course.published import discovered
 from labkit.errors import ManifestError
+from labkit.languages import translate
 from labkit.waiting import Seen, wait_for
 
 __all__ = ["begin", "served"]
@@ -92,7 +93,10 @@ class _Wanted:
 def _exactly_one(path: Path) -> tuple[Object, ...]:
     found = manifests.documents(path)
     if len(found) != 1:
-        raise ManifestError(f"{path}: one object is wanted to begin with", evidence=f"it has {len(found)}")
+        raise ManifestError(
+            translate("{path}: one object is wanted to begin with", path=path),
+            evidence=translate("it has {n}", n=len(found)),
+        )
     return found
 
 
@@ -110,9 +114,14 @@ def _sweep(api: Api, claimed: tuple[CourseName, ...], *, owned: bool) -> None:
 def _wait_undiscovered(api: Api) -> None:
     def look() -> Seen[None]:
         served = sorted(set(COURSE_GROUPS) & discovered(api).keys())
-        return Seen(not served, f"discovery still lists {', '.join(served)}")
+        return Seen(not served, translate("discovery still lists {names}", names=", ".join(served)))
 
-    wait_for("the old definitions to be forgotten", look, limit_s=LIMIT_S, next_act="kubectl get crd -o yaml shows why")
+    wait_for(
+        translate("the old definitions to be forgotten"),
+        look,
+        limit_s=LIMIT_S,
+        next_act=translate("kubectl get crd -o yaml shows why"),
+    )
 
 
 def _wait_namespace_gone(api: Api, *, hurry: bool) -> None:
@@ -128,7 +137,11 @@ def _wait_namespace_gone(api: Api, *, hurry: bool) -> None:
         messages = "; ".join(one["message"] for one in conditions if one["status"] == "True")
         return Seen(False, messages or "terminating")
 
-    wait_for(f"namespace {NAMESPACE}, which is being deleted, to be gone", look, limit_s=LIMIT_S)
+    wait_for(
+        translate("namespace {namespace}, which is being deleted, to be gone", namespace=NAMESPACE),
+        look,
+        limit_s=LIMIT_S,
+    )
 
 
 def _between_passes(namespace: Object) -> bool:
@@ -173,17 +186,22 @@ def served(api: Api, manifest: Object, *, limit_s: float = LIMIT_S) -> None:
         found = api.get(path) or {}
         conditions = {one["type"]: one for one in found.get("status", {}).get("conditions") or []}
         if conditions.get("Established", {}).get("status") != "True":
-            return Seen(False, f"conditions {json.dumps(list(conditions.values()))}")
+            return Seen(False, translate("conditions {found}", found=json.dumps(list(conditions.values()))))
         listed = discovered(api).get(spec["group"], set())
         if not wanted <= listed:
-            return Seen(False, f"discovery lists {sorted(listed)}, wanted {sorted(wanted)}")
+            return Seen(
+                False,
+                translate("discovery lists {names}, wanted {wanted}", names=sorted(listed), wanted=sorted(wanted)),
+            )
         for version in sorted(wanted):
             response = api.raw("GET", f"/apis/{spec['group']}/{version}/{spec['names']['plural']}?limit=1")
             if response.code != 200:
-                return Seen(False, f"listing in {version} answers {response.code}")
+                return Seen(
+                    False, translate("listing in {version} answers {code}", version=version, code=response.code)
+                )
         return Seen(True, "served")
 
-    wait_for(f"{manifest['metadata']['name']} to be served", look, limit_s=limit_s)
+    wait_for(translate("{name} to be served", name=manifest["metadata"]["name"]), look, limit_s=limit_s)
     _end_create_pause(api, path)
 
 
@@ -213,10 +231,15 @@ def _wait_aggregated(api: Api, made: Sequence[Object]) -> None:
         for role, expected in wanted.items():
             rules = (api.get(f"{_ROLES}/{role}") or {}).get("rules") or []
             if any(set(COURSE_GROUPS) & set(rule.get("apiGroups", ())) for rule in rules) != expected:
-                return Seen(False, f"ClusterRole {role} {'lacks' if expected else 'still has'} the course's rules")
+                return Seen(
+                    False,
+                    translate("ClusterRole {role} lacks the course's rules", role=role)
+                    if expected
+                    else translate("ClusterRole {role} still has the course's rules", role=role),
+                )
         return Seen(True, "aggregated")
 
-    wait_for("the aggregated roles to follow", look, limit_s=LIMIT_S)
+    wait_for(translate("the aggregated roles to follow"), look, limit_s=LIMIT_S)
 
 
 def _make(api: Api, plural: str, one: BeginObject, manifest: Object) -> None:

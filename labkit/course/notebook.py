@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from labkit.errors import NotebookError
+from labkit.languages import translate
 
 __all__ = [
     "EXERCISES",
@@ -141,7 +142,9 @@ def load_all(folder: Path) -> tuple[CourseNotebook, ...]:
             )
         found[one.section] = one
     if not found:
-        raise NotebookError("no notebook of the course", evidence=f"{folder} has none")
+        raise NotebookError(
+            translate("no notebook of the course"), evidence=translate("{folder} has none", folder=folder)
+        )
     return tuple(found.values())
 
 
@@ -150,7 +153,10 @@ def select(notebooks: Sequence[CourseNotebook], sections: Collection[str]) -> tu
     there = [one.section for one in notebooks]
     missing = [section for section in sections if section not in there]
     if missing:
-        raise NotebookError(f"no section {', '.join(missing)}", next_act=f"there are {', '.join(there)}")
+        raise NotebookError(
+            translate("no section {names}", names=", ".join(missing)),
+            next_act=translate("there are {names}", names=", ".join(there)),
+        )
     return tuple(one for one in notebooks if not sections or one.section in sections)
 
 
@@ -160,7 +166,10 @@ def find(section: str, folders: Iterable[Path]) -> tuple[Path, Begin]:
     A kernel's ``begin`` asks this; a notebook half-edited elsewhere must not stop it. Raises NotebookError.
     """
     if section not in _BEGUN:
-        raise NotebookError(f"no section {section!r}", next_act=f"the course's sections are {', '.join(_BEGUN)}")
+        raise NotebookError(
+            translate("no section {section}", section=repr(section)),
+            next_act=translate("the course's sections are {names}", names=", ".join(_BEGUN)),
+        )
     looked = []
     for folder in folders:
         named = folder / _BEGUN[section]
@@ -177,9 +186,9 @@ def find(section: str, folders: Iterable[Path]) -> tuple[Path, Begin]:
                 return path, begin
         looked.append(str(folder))
     raise NotebookError(
-        f"no notebook for section {section!r}",
-        evidence=f"looked in {', '.join(looked)}",
-        next_act="run this in the folder that holds the course's notebooks and crd/",
+        translate("no notebook for section {section}", section=repr(section)),
+        evidence=translate("looked in {names}", names=", ".join(looked)),
+        next_act=translate("run this in the folder that holds the course's notebooks and crd/"),
     )
 
 
@@ -200,9 +209,9 @@ def find_root(start: Path) -> Path:
         if (folder / "crd").is_dir():
             return folder
     raise NotebookError(
-        "no course here",
-        evidence=f"neither {start} nor a folder above it holds crd/",
-        next_act="start the notebook from the course's folder",
+        translate("no course here"),
+        evidence=translate("neither {start} nor a folder above it holds crd/", start=start),
+        next_act=translate("start the notebook from the course's folder"),
     )
 
 
@@ -210,11 +219,19 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise NotebookError(f"{path}: cannot be read", evidence=error.strerror or str(error)) from error
+        raise NotebookError(
+            translate("{path}: cannot be read", path=path), evidence=error.strerror or str(error)
+        ) from error
     except ValueError as error:
-        raise NotebookError(f"{path}: not a notebook", evidence=f"not JSON in UTF-8: {error}") from error
+        raise NotebookError(
+            translate("{path}: not a notebook", path=path),
+            evidence=translate("not JSON in UTF-8: {error}", error=error),
+        ) from error
     if not isinstance(data, dict) or not isinstance(data.get("cells"), list) or "metadata" not in data:
-        raise NotebookError(f"{path}: not a notebook", evidence='no "cells" or "metadata" at its top (nbformat 4)')
+        raise NotebookError(
+            translate("{path}: not a notebook", path=path),
+            evidence=translate('no "cells" or "metadata" at its top (nbformat 4)'),
+        )
     return data
 
 

@@ -14,6 +14,7 @@ from labkit.cluster.api import AGGREGATED_DISCOVERY
 from labkit.cluster.claim import DEFINITIONS
 from labkit.cluster.kubectl import forget_discovery
 from labkit.errors import ApiError
+from labkit.languages import translate
 from labkit.waiting import Seen, wait_for
 
 __all__ = ["discovered", "wait_documented"]
@@ -25,7 +26,7 @@ def discovered(api: Api) -> dict[str, set[str]]:
     """Group → versions, from the document kubectl reads (aggregated discovery), current entries only."""
     response = api.raw("GET", "/apis", accept=AGGREGATED_DISCOVERY)
     if not response.ok:
-        raise ApiError("discovery cannot be read", code=response.code, evidence=response.text[:200])
+        raise ApiError(translate("discovery cannot be read"), code=response.code, evidence=response.text[:200])
     return {
         item["metadata"]["name"]: {
             one["version"] for one in item["versions"] if one.get("freshness", "Current") == "Current"
@@ -56,12 +57,22 @@ def _wait_described(api: Api, group: str) -> None:
                 continue
             for version in spec["versions"]:
                 if version["served"] and f"apis/{group}/{version['name']}" not in index:
-                    return Seen(False, f"OpenAPI's index lacks {group}/{version['name']}")
+                    return Seen(
+                        False,
+                        translate("OpenAPI's index lacks {group}/{version}", group=group, version=version["name"]),
+                    )
                 if version["served"] and not _describes(api, spec, version):
-                    return Seen(False, f"OpenAPI's {group}/{version['name']} is of an earlier definition")
+                    return Seen(
+                        False,
+                        translate(
+                            "OpenAPI's {group}/{version} is of an earlier definition",
+                            group=group,
+                            version=version["name"],
+                        ),
+                    )
         return Seen(True, "current")
 
-    wait_for(f"OpenAPI to describe {group}", look, limit_s=LIMIT_S)
+    wait_for(translate("OpenAPI to describe {group}", group=group), look, limit_s=LIMIT_S)
 
 
 def _describes(api: Api, spec: dict[str, Any], version: dict[str, Any]) -> bool:

@@ -19,6 +19,7 @@ import yaml
 
 from labkit.cluster import Api, Cluster
 from labkit.cluster.claim import CHECK_NAME, COURSE_GROUPS, DEFINITIONS, NAMESPACE
+from labkit.languages import translate
 from labkit.waiting import Seen, wait_for
 
 __all__ = ["allowed", "make_reader", "reader_kubeconfig", "reading_kubeconfig", "wait_in_force"]
@@ -66,10 +67,10 @@ def wait_in_force(api: Api, *, cluster_wide: bool, name: str = CHECK_NAME) -> No
     def look() -> Seen[None]:
         for kind, space in places.items():
             if not allowed(api, _user(kind, once), "get", f"{once}.labkit.example", space):
-                return Seen(False, f"the {kind} {name} does not count yet")
+                return Seen(False, translate("the {kind} {name} does not count yet", kind=kind, name=name))
         return Seen(True, "in force")
 
-    wait_for("the roles of the answer to come into force", look, limit_s=_LIMIT_S)
+    wait_for(translate("the roles of the answer to come into force"), look, limit_s=_LIMIT_S)
 
 
 def _user(kind: str, once: str) -> str:
@@ -129,11 +130,11 @@ def reader_kubeconfig(api: Api, cluster: Cluster, stack: ExitStack) -> Path:
     def look() -> Seen[None]:
         review = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": {"token": token}}
         if not api.post(_WHO, review)["status"].get("authenticated"):
-            return Seen(False, "it is not known yet")
+            return Seen(False, translate("it is not known yet"))
         known = allowed(api, user, "list", "customresourcedefinitions.apiextensions.k8s.io", "")
-        return Seen(known, "it may not read yet")
+        return Seen(known, translate("it may not read yet"))
 
-    wait_for("the script's account to be known", look, limit_s=_LIMIT_S)
+    wait_for(translate("the script's account to be known"), look, limit_s=_LIMIT_S)
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="labkit-reader-")))
     path = folder / "kubeconfig"
     path.touch(mode=0o600)

@@ -75,10 +75,10 @@ def check_all(  # noqa: PLR0913  (what is checked, where, and how)
     lacking = sorted(set(exercise.needs) - cluster.info().capabilities) if exercise.needs else []
     if lacking:
         raise CapabilityMissing(
-            f'exercise "{exercise.id}" cannot be checked on this cluster',
+            translate('exercise "{id}" cannot be checked on this cluster', id=exercise.id),
             capability=lacking[0],
-            evidence=f"it has no {', '.join(lacking)}",
-            next_act="use the embedded cluster (LABKIT_CLUSTER=embedded)",
+            evidence=translate("it has no {names}", names=", ".join(lacking)),
+            next_act=translate("use the embedded cluster (LABKIT_CLUSTER=embedded)"),
         )
     probes = (*exercise.probes, *(exercise.hidden if hidden else ()))
     shared = all(_only_looks(exercise, probe) for probe in probes)
@@ -101,8 +101,11 @@ def _play(checks: Sequence[_Check], exercise: Exercise, probes: Sequence[Probe],
     """Each probe once, and in its state every answer in turn; the first of them makes the state."""
     for number, probe in enumerate(probes, 1):
         for turn, one in enumerate(checks, 1):
-            which = f", answer {turn} of {len(checks)}" if len(checks) > 1 else ""
-            progress(f"{exercise.id}: probe {number} of {len(probes)}{which}")
+            told = {"id": exercise.id, "number": number, "n": len(probes), "turn": turn, "answers": len(checks)}
+            said = translate("{id}: probe {number} of {n}", **told)
+            if len(checks) > 1:
+                said = translate("{id}: probe {number} of {n}, answer {turn} of {answers}", **told)
+            progress(said)
             one.play(probe, made=turn > 1)
 
 

@@ -286,7 +286,7 @@ def _generation(api: Api) -> int | None:
 
 def _complaint(result: KubectlResult) -> str:
     lines = [line for line in result.stderr.splitlines() if line.strip() and not line.startswith("Warning: ")]
-    return " ".join(lines)[:400] or f"exit code {result.exit_code}"
+    return " ".join(lines)[:400] or translate("exit code {code}", code=result.exit_code)
 
 
 def _wait_in_force(api: Api) -> None:
@@ -303,11 +303,19 @@ def _wait_in_force(api: Api) -> None:
                 there = api.raw("GET", path).code != 404
                 wanted |= {version["name"]} if version["served"] else set()
                 if there != version["served"]:
-                    return Seen(False, f"{version['name']} is {'still' if there else 'not yet'} served")
+                    return Seen(
+                        False,
+                        translate("{version} is still served", version=version["name"])
+                        if there
+                        else translate("{version} is not yet served", version=version["name"]),
+                    )
         listed = discovered(api).get(_GROUP, set())
-        return Seen(listed == wanted, f"discovery lists {sorted(listed)}, wanted {sorted(wanted)}")
+        return Seen(
+            listed == wanted,
+            translate("discovery lists {names}, wanted {wanted}", names=sorted(listed), wanted=sorted(wanted)),
+        )
 
-    wait_for("the definition to come into force", look, limit_s=60.0)
+    wait_for(translate("the definition to come into force"), look, limit_s=60.0)
 
 
 def _wait_migrated(cluster: Cluster, api: Api) -> None:
@@ -323,9 +331,9 @@ def _wait_migrated(cluster: Cluster, api: Api) -> None:
     def look() -> Seen[None]:
         status = (api.get(path) or {}).get("status") or {}
         ended = any(one["status"] == "True" and one["type"] != "Running" for one in status.get("conditions") or ())
-        return Seen(ended or "resourceVersion" in status, "it has not begun")
+        return Seen(ended or "resourceVersion" in status, translate("it has not begun"))
 
-    wait_for(f"the migration {_MIGRATION} to begin", look, limit_s=60.0)
+    wait_for(translate("the migration {name} to begin", name=_MIGRATION), look, limit_s=60.0)
     group_version = f"{_GROUP}/{max(discovered(api).get(_GROUP, {'v1'}))}"
     write = {"apiVersion": group_version, "kind": "Colis", "metadata": {"name": _WAKER, "namespace": NAMESPACE}}
     waker = f"/apis/{group_version}/namespaces/{NAMESPACE}/colis/{_WAKER}"

@@ -17,6 +17,7 @@ from labkit.cluster.claim import DEFINITIONS
 from labkit.course import manifests
 from labkit.course.begin import APPLY_MANAGER, served
 from labkit.errors import WaitTimeout
+from labkit.languages import translate
 from labkit.observe.verdict import apply_patch
 from labkit.waiting import Seen, wait_for
 
@@ -72,9 +73,9 @@ def apply_definitions(api: Api, manifests_: Sequence[Mapping[str, Any]], validat
 
     def look() -> Seen[None]:
         there = {one["metadata"]["name"] for one in api.list(DEFINITIONS) if _is_established(one)}
-        return Seen(names <= there, f"{len(names - there)} are not established")
+        return Seen(names <= there, translate("{n} are not established", n=len(names - there)))
 
-    wait_for(f"{len(names)} definitions to be established", look, limit_s=_MANY_LIMIT_S)
+    wait_for(translate("{n} definitions to be established", n=len(names)), look, limit_s=_MANY_LIMIT_S)
     served(api, answer.json)
     return answer
 
@@ -116,19 +117,21 @@ def _wait_in_force(api: Api, definition: Mapping[str, Any], *, marked: bool) -> 
             answer = api.raw("GET", f"{group_version}{inside}/{spec['names']['plural']}?limit=1", accept=TABLE)
             if not version["served"]:
                 if answer.code != 404:
-                    return Seen(False, f"{version['name']} is still served")
+                    return Seen(False, translate("{version} is still served", version=version["name"]))
                 continue
             if not answer.ok:
-                return Seen(False, f"listing in {version['name']} answers {answer.code}")
+                return Seen(
+                    False, translate("listing in {version} answers {code}", version=version["name"], code=answer.code)
+                )
             columns = [column["name"] for column in answer.json["columnDefinitions"]]
             if (_MARKER in columns) != marked:
-                return Seen(False, f"{version['name']} still goes by the definition before")
+                return Seen(False, translate("{version} still goes by the definition before", version=version["name"]))
             if api.get(group_version) is None:
-                return Seen(False, f"discovery does not list {version['name']} yet")
+                return Seen(False, translate("discovery does not list {version} yet", version=version["name"]))
         return Seen(True, "in force")
 
     try:
-        wait_for(f"{name} to come into force", look, limit_s=_LIMIT_S)
+        wait_for(translate("{name} to come into force", name=name), look, limit_s=_LIMIT_S)
     except WaitTimeout as cause:
         found = api.get(f"{DEFINITIONS}/{name}") or {}
         told = [

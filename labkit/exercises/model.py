@@ -19,6 +19,7 @@ from labkit.course.notebook import Begin
 from labkit.errors import CourseError, LabkitError, ManifestError
 from labkit.exercises.edits import SUFFIX, edited
 from labkit.exercises.probes import Probe, read_probe
+from labkit.languages import translate
 
 __all__ = ["Exercise", "ExerciseError", "Hint", "Task", "find", "load", "load_all", "variants"]
 
@@ -118,15 +119,20 @@ def load_all(root: Path) -> tuple[Exercise, ...]:
     """Every exercise below ``root/exercises``, in the order of the folders' numbers. Raises ExerciseError."""
     folder = root / "exercises"
     if not folder.is_dir():
-        raise ExerciseError("no exercises here", evidence=f"{folder} is not there")
+        raise ExerciseError(translate("no exercises here"), evidence=translate("{folder} is not there", folder=folder))
     found: dict[str, Exercise] = {}
     for path in sorted(folder.glob("[0-9][0-9]-*")):
         one = load(path)
         if one.id in found:
-            raise ExerciseError(f"{path / 'exercise.toml'}: id {one.id!r} is taken", evidence=found[one.id].folder.name)
+            raise ExerciseError(
+                f"{path / 'exercise.toml'}: id {one.id!r} is taken",
+                evidence=found[one.id].folder.name,
+            )
         found[one.id] = one
     if not found:
-        raise ExerciseError("no exercises here", evidence=f"{folder} holds no folder NN-slug")
+        raise ExerciseError(
+            translate("no exercises here"), evidence=translate("{folder} holds no folder NN-slug", folder=folder)
+        )
     return tuple(found.values())
 
 
@@ -141,7 +147,10 @@ def find(root: Path, name: str) -> Exercise:
         if there == name:
             return load(path)
         known.append(str(there))
-    raise ExerciseError(f"no exercise {name!r}", next_act=f"there are {', '.join(known) or 'none'}")
+    raise ExerciseError(
+        translate("no exercise {name}", name=repr(name)),
+        next_act=translate("there are {names}", names=", ".join(known) or translate("none")),
+    )
 
 
 def load(folder: Path) -> Exercise:

@@ -83,14 +83,19 @@ def write(path: Path, content: str) -> None:
         new.write_text(content, encoding="utf-8")
         new.replace(path)
     except OSError as error:
-        raise CourseError(f"{path}: cannot be written", evidence=error.strerror or str(error)) from error
+        raise CourseError(
+            translate("{path}: cannot be written", path=path), evidence=error.strerror or str(error)
+        ) from error
 
 
 def _answer(exercise: Exercise, *, solutions: bool) -> str:
     body = exercise.starter.strip("\n")
     if solutions:
         if exercise.solution is None:
-            raise CourseError(f"exercise {exercise.id} has no solution here", next_act="use the instructors' edition")
+            raise CourseError(
+                translate("exercise {id} has no solution here", id=exercise.id),
+                next_act=translate("use the instructors' edition"),
+            )
         body = f"### BEGIN SOLUTION\n{exercise.solution.strip(chr(10))}\n### END SOLUTION"
     return f"%%answer {exercise.id}\n{body}"
 

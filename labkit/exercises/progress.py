@@ -17,7 +17,7 @@ from typing import Any
 from labkit.errors import CourseError
 from labkit.exercises.model import Exercise
 from labkit.exercises.report import Report
-from labkit.languages import worded
+from labkit.languages import translate, worded
 
 __all__ = ["Answers", "Progress", "Standing", "folder", "is_empty", "kept", "plain"]
 
@@ -78,7 +78,9 @@ class Answers:
             return None
         except (OSError, UnicodeDecodeError) as error:
             raise CourseError(
-                f"{self.path(exercise)}: cannot be read", evidence=str(error), next_act="run the answer's cell again"
+                translate("{path}: cannot be read", path=self.path(exercise)),
+                evidence=str(error),
+                next_act=translate("run the answer's cell again"),
             ) from error
 
     def write(self, exercise: Exercise, text: str) -> Path:
@@ -180,4 +182,4 @@ def _write(path: Path, text: str) -> None:
         new.write_text(text, encoding="utf-8")
         new.replace(path)
     except (OSError, UnicodeEncodeError) as error:
-        raise CourseError(f"{path}: cannot be written", evidence=str(error)) from error
+        raise CourseError(translate("{path}: cannot be written", path=path), evidence=str(error)) from error

@@ -72,5 +72,7 @@ def make(root: Path, target: Path) -> Submission:
         new.write_bytes(packed.getvalue())
         new.replace(target)
     except OSError as error:
-        raise CourseError(f"{target}: cannot be written", evidence=error.strerror or str(error)) from error
+        raise CourseError(
+            translate("{target}: cannot be written", target=target), evidence=error.strerror or str(error)
+        ) from error
     return Submission(target, tuple(sorted(contents)), tuple(one.id for one in exercises if answers.is_empty(one)))

@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 from labkit.cluster import Api, Cluster
 from labkit.cluster.claim import COURSE_GROUPS, DEFINITIONS, NAMESPACE, claimed_names
 from labkit.cluster.terminating import nudge
+from labkit.languages import translate
 from labkit.waiting import Seen, wait_for
 
 __all__ = ["LABEL", "Territory"]
@@ -78,6 +79,6 @@ class Territory:
         def look() -> Seen[None]:
             left = self._api.list(DEFINITIONS, selector=LABEL)
             nudge(self._api, left)
-            return Seen(not left, f"{len(left)} are left")
+            return Seen(not left, translate("{n} are left", n=len(left)))
 
-        wait_for("the definitions of the check to be gone", look, limit_s=_LIMIT_S)
+        wait_for(translate("the definitions of the check to be gone"), look, limit_s=_LIMIT_S)

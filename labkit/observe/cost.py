@@ -176,9 +176,13 @@ def refuse_elsewhere(plan: Plan, *, embedded: bool, spelled: str) -> None:
     """Raise ClusterError for a large plan on a cluster that is not an embedded one."""
     if plan.large and not embedded:
         raise ClusterError(
-            f"more than {LARGE} definitions, and objects, are measured on an embedded cluster only",
-            evidence=f"{spelled} would keep the memory until its API server is started again",
-            next_act=f"--cluster embedded; or measure 1 to {LARGE} definitions",
+            translate(
+                "more than {large} definitions, and objects, are measured on an embedded cluster only", large=LARGE
+            ),
+            evidence=translate(
+                "{spelled} would keep the memory until its API server is started again", spelled=spelled
+            ),
+            next_act=translate("--cluster embedded; or measure 1 to {large} definitions", large=LARGE),
         )
 
 
@@ -325,6 +329,6 @@ def _kubectl_times(cluster: Cluster, command: Sequence[str]) -> tuple[tuple[floa
             for seconds in (cold, warm):
                 result = Kubectl(cluster).run([*command, "--cache-dir", str(Path(folder) / str(number))])
                 if not result.ok:
-                    raise CommandError("kubectl could not be timed", evidence=result.text.strip()[:300])
+                    raise CommandError(translate("kubectl could not be timed"), evidence=result.text.strip()[:300])
                 seconds.append(result.seconds)
     return tuple(cold), tuple(warm)

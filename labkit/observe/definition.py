@@ -12,6 +12,7 @@ from typing import Any
 from labkit.cluster import Api, Cluster
 from labkit.cluster.claim import DEFINITIONS
 from labkit.errors import ApiError
+from labkit.languages import translate
 
 __all__ = ["AcceptedNames", "Condition", "DefinedVersion", "Definition", "conditions_of", "get", "look"]
 
@@ -112,11 +113,11 @@ def get(api: Api, name: str) -> Definition:
     found = api.get(f"{DEFINITIONS}/{name}") if "." in name else _called(api, name)
     if found is None:
         raise ApiError(
-            f"no definition {name} on this cluster",
+            translate("no definition {name} on this cluster", name=name),
             code=404,
             reason="NotFound",
-            evidence=f"looked in {DEFINITIONS}",
-            next_act="apply its manifest first, or see `kubectl get crd` for those there are",
+            evidence=translate("looked in {names}", names=DEFINITIONS),
+            next_act=translate("apply its manifest first, or see `kubectl get crd` for those there are"),
         )
     return _read(found)
 

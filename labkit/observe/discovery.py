@@ -14,6 +14,7 @@ from typing import TypeAlias
 from labkit.cluster import Api, Cluster
 from labkit.cluster.claim import DEFINITIONS
 from labkit.errors import WaitTimeout
+from labkit.languages import translate
 from labkit.observe.definition import conditions_of
 from labkit.waiting import Seen, wait_for
 
@@ -76,10 +77,12 @@ def look(cluster: Cluster, group: str) -> Group:
         def once() -> Seen[None]:
             seen[0] = _read(api, group)
             wanted = _defined(api, group)
-            return Seen(wanted is None or wanted == _told(seen[0]), "discovery is of an earlier definition")
+            return Seen(wanted is None or wanted == _told(seen[0]), translate("discovery is of an earlier definition"))
 
         with suppress(WaitTimeout):
-            wait_for(f"discovery of {group} to follow its definitions", once, limit_s=FOLLOWS_LIMIT_S)
+            wait_for(
+                translate("discovery of {group} to follow its definitions", group=group), once, limit_s=FOLLOWS_LIMIT_S
+            )
         return seen[0]
 
 

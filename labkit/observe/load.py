@@ -172,9 +172,9 @@ def _send_by_kubectl(cluster: Cluster, manifests: Sequence[dict[str, Any]], stop
     result = Kubectl(cluster).run(["apply", "-f", "-"], stdin=yaml.safe_dump_all(manifests))
     if not result.ok:
         raise CommandError(
-            "kubectl apply did not send all definitions",
+            translate("kubectl apply did not send all definitions"),
             evidence=result.stderr.strip()[:300],
-            next_act="read kubectl's sentence; nothing of the measurement is left behind",
+            next_act=translate("read kubectl's sentence; nothing of the measurement is left behind"),
         )
 
 
@@ -182,11 +182,11 @@ def _create(api: Api, collection: str, manifest: dict[str, Any]) -> None:
     answer = api.raw("POST", f"{collection}?fieldManager=labkit", manifest)
     if not answer.ok:
         raise ApiError(
-            f"{manifest['kind']} {manifest['metadata']['name']} was refused",
+            translate("{kind} {name} was refused", kind=manifest["kind"], name=manifest["metadata"]["name"]),
             code=answer.code,
             reason=answer.status.get("reason", ""),
             evidence=answer.status.get("message") or answer.text.strip()[:300],
-            next_act="read the server's sentence; nothing of the measurement is left behind",
+            next_act=translate("read the server's sentence; nothing of the measurement is left behind"),
         )
 
 
@@ -332,7 +332,7 @@ def settled(api: Api, progress: Progress = silent) -> None:
         )
         return Seen(not missing and not stale, sight)
 
-    wait_for("the OpenAPI documents to follow", look, limit_s=LIMIT_S, progress=progress)
+    wait_for(translate("the OpenAPI documents to follow"), look, limit_s=LIMIT_S, progress=progress)
 
 
 def _is_established(obj: dict[str, Any]) -> bool:

@@ -17,6 +17,7 @@ from labkit.cluster import Cluster, Etcd
 from labkit.cluster.api import AGGREGATED_DISCOVERY, Api, ApiResponse
 from labkit.cluster.claim import DEFINITIONS
 from labkit.errors import ApiError, CapabilityMissing
+from labkit.languages import translate
 
 __all__ = ["Reading", "count_types", "documented", "metric", "resident_memory", "take"]
 
@@ -97,10 +98,10 @@ def resident_memory(metrics: str) -> int:
     found = metric(metrics, "process_resident_memory_bytes")
     if found is None:
         raise ApiError(
-            "the API server does not tell how much memory it takes",
+            translate("the API server does not tell how much memory it takes"),
             code=200,
-            evidence="/metrics has no process_resident_memory_bytes (only Linux servers have it)",
-            next_act="measure on the embedded cluster: LABKIT_CLUSTER=embedded",
+            evidence=translate("/metrics has no process_resident_memory_bytes (only Linux servers have it)"),
+            next_act=translate("measure on the embedded cluster: LABKIT_CLUSTER=embedded"),
         )
     return found
 
@@ -127,10 +128,10 @@ def _ask(api: Api, path: str, accept: str = "application/json") -> ApiResponse:
     answer = api.raw("GET", path, accept=accept)
     if not answer.ok:
         raise ApiError(
-            f"the API server did not answer {path}",
+            translate("the API server did not answer {path}", path=path),
             code=answer.code,
             evidence=answer.text.strip()[:300],
-            next_act="look whether it still runs: labkit doctor",
+            next_act=translate("look whether it still runs: labkit doctor"),
         )
     return answer
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from labkit.cluster import Api, ApiResponse, Cluster, Etcd, KeyValue
 from labkit.errors import ApiError
+from labkit.languages import translate
 from labkit.observe import definition as definitions
 from labkit.observe.changes import ABSENT, Change, Difference, Json, Kind, differences
 from labkit.observe.definition import Definition
@@ -94,11 +95,13 @@ def look(cluster: Cluster, definition: str, name: str, namespace: str = "ch54") 
         kvs = Etcd(cluster).get(key).kvs
         if not kvs:
             raise ApiError(
-                f"no {found.plural} {name} in namespace {space}" if space else f"no {found.plural} {name}",
+                translate("no {plural} {name} in namespace {space}", plural=found.plural, name=name, space=space)
+                if space
+                else translate("no {plural} {name}", plural=found.plural, name=name),
                 code=404,
                 reason="NotFound",
-                evidence=f"etcd has no key {key}",
-                next_act="apply the object first",
+                evidence=translate("etcd has no key {key}", key=key),
+                next_act=translate("apply the object first"),
             )
         stored = _stored(kvs[0])
         reads = tuple(
@@ -134,16 +137,18 @@ def _read(api: Api, found: Definition, version: str, path: str, stored: Stored) 
         # A version that was just added is served some milliseconds later: until then the URL is unknown, and the
         # answer is no Status.
         answer = api.raw("GET", path)
-        return Seen(answer.ok or bool(answer.status), f"{path} is not served yet", answer)
+        return Seen(answer.ok or bool(answer.status), translate("{path} is not served yet", path=path), answer)
 
-    answer = wait_for(f"{found.name} to be served in {version}", look, limit_s=SERVED_LIMIT_S)
+    answer = wait_for(
+        translate("{name} to be served in {version}", name=found.name, version=version), look, limit_s=SERVED_LIMIT_S
+    )
     if answer is None or not answer.ok:
         raise ApiError(
-            f"{stored.key} is stored, but cannot be read in {version}",
+            translate("{key} is stored, but cannot be read in {version}", key=stored.key, version=version),
             code=answer.code if answer else 0,
             reason=answer.status.get("reason", "") if answer else "",
             evidence=answer.status.get("message", "") if answer else "",
-            next_act="look again; it may have just been deleted",
+            next_act=translate("look again; it may have just been deleted"),
         )
     content = without_metadata(answer.json)
     webhook = found.conversion == "Webhook" and content["apiVersion"] != stored.api_version

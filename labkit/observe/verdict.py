@@ -24,6 +24,7 @@ from labkit.cluster.claim import DEFINITIONS
 from labkit.cluster.kubectl import LAST_APPLIED
 from labkit.cluster.refusal import Refusal, refusal_of
 from labkit.errors import ApiError, ManifestError
+from labkit.languages import translate
 from labkit.observe import fieldpaths
 from labkit.observe.changes import ABSENT, Change, Json, leaves
 from labkit.observe.fields import changes_between, collection
@@ -111,7 +112,8 @@ def checking(validate: str | bool) -> Checking:
     found = words.get(str(validate).lower())
     if found is None:
         raise ManifestError(
-            f"validate={validate!r} is not known", next_act="one of True, False, 'strict', 'warn', 'ignore'"
+            translate("validate={validate} is not known", validate=repr(validate)),
+            next_act=translate("one of {known}", known="True, False, 'strict', 'warn', 'ignore'"),
         )
     return found
 

@@ -17,6 +17,7 @@ import typing
 from typing import Any, Final, Literal, TypeVar
 
 from labkit.errors import TraceError
+from labkit.languages import translate
 
 __all__ = ["LEFT_OUT", "decode", "encode", "named"]
 
@@ -101,7 +102,7 @@ def _value(wanted: Any, raw: object, where: str) -> Any:
 
 def _unfit(where: str, what: str, raw: object) -> TraceError:
     return TraceError(
-        "the control plane's answer is not of the form this labkit knows",
+        translate("the control plane's answer is not of the form this labkit knows"),
         evidence=f"{where}: {what}: {str(raw)[:120]}",
-        next_act="make setup builds the control plane that fits",
+        next_act=translate("make setup builds the control plane that fits"),
     )

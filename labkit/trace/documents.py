@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from labkit.errors import BadDocument
+from labkit.languages import translate
 from labkit.trace.sources import Source, read
 
 __all__ = ["documents"]
@@ -42,7 +43,10 @@ def _files(path: Path) -> list[Path]:
         return [path]
     found = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES and file.is_file())
     if not found:
-        raise BadDocument(f"{path}: no object in this folder", evidence=f"no file ends in {', '.join(SUFFIXES)}")
+        raise BadDocument(
+            translate("{path}: no object in this folder", path=path),
+            evidence=translate("no file ends in {names}", names=", ".join(SUFFIXES)),
+        )
     return found
 
 
@@ -50,7 +54,9 @@ def _objects(file: Path) -> Iterator[Source]:
     source = read(file)
     texts = list(_json(source)) if source.text.lstrip().startswith("{") else _yaml(source.text)
     if not texts:
-        raise BadDocument(f"{source.name}: no object in it", evidence="nothing but comments")
+        raise BadDocument(
+            translate("{name}: no object in it", name=source.name), evidence=translate("nothing but comments")
+        )
     for number, text in enumerate(texts, start=1):
         one = Source(source.name if len(texts) == 1 else f"{source.name}, document {number}", text)
         yield from _items(one) if _is_list(one) else (one,)
@@ -86,17 +92,26 @@ def _is_list(one: Source) -> bool:
 def _items(one: Source) -> Iterator[Source]:
     items = _loaded(one)["items"]
     if items is not None and not isinstance(items, list):
-        raise BadDocument(f"{one.name}: items is no list", evidence=f"it is of type {type(items).__name__}")
+        raise BadDocument(
+            translate("{name}: items is no list", name=one.name),
+            evidence=translate("it is of type {type}", type=type(items).__name__),
+        )
     sizes: dict[int, int] = {}
     for number, item in enumerate(items or (), start=1):
         name = f"{one.name}, item {number}"
         if not isinstance(item, dict):
-            raise BadDocument(f"{name}: not an object", evidence=f"it is of type {type(item).__name__}")
+            raise BadDocument(
+                translate("{name}: not an object", name=name),
+                evidence=translate("it is of type {type}", type=type(item).__name__),
+            )
         try:
             if _size(item, sizes) > MOST:
-                raise BadDocument(f"{name}: larger than any request may be", evidence="with its aliases written out")
+                raise BadDocument(
+                    translate("{name}: larger than any request may be", name=name),
+                    evidence=translate("with its aliases written out"),
+                )
         except RecursionError as error:
-            raise BadDocument(f"{name}: nested too deep") from error
+            raise BadDocument(translate("{name}: nested too deep", name=name)) from error
         yield Source.of(name, item)
 
 
@@ -128,4 +143,6 @@ def _loaded(one: Source) -> Any:
     try:
         return yaml.load(one.text, Loader=type("Loader", (base,), {"yaml_implicit_resolvers": resolvers}))  # noqa: S506
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise BadDocument(f"{one.name}: not YAML", evidence=" ".join(str(error).split())) from error
+        raise BadDocument(
+            translate("{name}: not YAML", name=one.name), evidence=" ".join(str(error).split())
+        ) from error

@@ -22,6 +22,7 @@ from typing import IO, Any, Self
 
 from labkit.cluster import system, tools
 from labkit.errors import BadDocument, DefinitionRefused, EngineDied, LabkitError, ToolMissing, TraceError
+from labkit.languages import translate
 from labkit.trace.celcost import Costs
 from labkit.trace.forecast import Forecast
 from labkit.trace.sources import Source
@@ -133,15 +134,19 @@ class Engine:
         try:
             line = json.dumps(request, ensure_ascii=False, allow_nan=False).encode() + b"\n"
         except (UnicodeEncodeError, ValueError, TypeError) as error:
-            raise BadDocument("a request cannot be written as JSON", evidence=str(error)) from error
+            raise BadDocument(translate("a request cannot be written as JSON"), evidence=str(error)) from error
         with self._lock:
             ended: list[str] = []
             answer = self._exchange(line, ended) or self._exchange(line, ended)
         if answer is None:
             raise EngineDied(
-                "the control plane's trace ended before it answered, and once more when it was started again",
+                translate(
+                    "the control plane's trace ended before it answered, and once more when it was started again"
+                ),
                 evidence="; ".join(dict.fromkeys(ended)),
-                next_act="make setup builds the control plane anew; if it stays so, tell the authors, with the files",
+                next_act=translate(
+                    "make setup builds the control plane anew; if it stays so, tell the authors, with the files"
+                ),
             )
         return self._read(answer)
 
@@ -158,9 +163,9 @@ class Engine:
         except ValueError as cause:
             self.stop()
             raise TraceError(
-                "the control plane's program does not answer as this labkit expects",
+                translate("the control plane's program does not answer as this labkit expects"),
                 evidence=answer[:200].decode("utf-8", "replace").strip(),
-                next_act="make setup builds the one that fits",
+                next_act=translate("make setup builds the one that fits"),
             ) from cause
         return found
 
@@ -182,9 +187,14 @@ class Engine:
             how = child.stop()
             if child.hung:
                 raise TraceError(
-                    f"the control plane's trace gave no answer for {self.ANSWER_LIMIT_S:g} s, so it was ended",
+                    translate(
+                        "the control plane's trace gave no answer for {limit_s} s, so it was ended",
+                        limit_s=f"{self.ANSWER_LIMIT_S:g}",
+                    ),
                     evidence=how,
-                    next_act="ask again when the machine is idle; if it stays so, tell the authors, with the files",
+                    next_act=translate(
+                        "ask again when the machine is idle; if it stays so, tell the authors, with the files"
+                    ),
                 )
             ended.append(how)
         return answer
@@ -194,9 +204,9 @@ class Engine:
             executable = self._executable or tools.find_controlplane()
         except ToolMissing as missing:
             raise ToolMissing(
-                "a trace needs the control plane's program on this machine, whatever the cluster",
+                translate("a trace needs the control plane's program on this machine, whatever the cluster"),
                 evidence=missing.evidence or missing.state,
-                next_act="make setup builds it; or set LABKIT_CONTROLPLANE to one",
+                next_act=translate("make setup builds it; or set LABKIT_CONTROLPLANE to one"),
             ) from missing
         self._child = _Child(executable)
         return self._child
@@ -226,11 +236,13 @@ def _error(error: Mapping[str, Any], name: str) -> LabkitError:
     kind, message, lines = error["kind"], " ".join(str(error["message"]).split()), tuple(error.get("lines") or ())
     if kind == "internal":
         return TraceError(
-            "the control plane failed in this trace", evidence=message, next_act="tell the authors, with the files"
+            translate("the control plane failed in this trace"),
+            evidence=message,
+            next_act=translate("tell the authors, with the files"),
         )
     if kind in ("definition", "oldDefinition") and lines:
         return DefinitionRefused(
-            f"{name}: the server would refuse this definition",
+            translate("{name}: the server would refuse this definition", name=name),
             lines=lines,
             status=error.get("status"),
             evidence=lines[0] if len(lines) == 1 else "".join(f"\n  {line}" for line in lines),
@@ -273,9 +285,9 @@ class _Child:
         except OSError as cause:
             self._errors.close()
             raise TraceError(
-                "the control plane cannot be run",
+                translate("the control plane cannot be run"),
                 evidence=f"{executable}: {cause.strerror or cause}",
-                next_act="make setup builds it anew",
+                next_act=translate("make setup builds it anew"),
             ) from cause
         except BaseException:
             self._errors.close()

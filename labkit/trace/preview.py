@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from labkit.errors import BadDocument
+from labkit.languages import translate
 from labkit.trace.codec import encode
 from labkit.trace.documents import MOST
 from labkit.trace.engine import Engine
@@ -188,7 +189,7 @@ def _batches(objects: Iterable[Source]) -> Iterator[list[Source]]:
         more = _bytes(json.dumps(one.text, ensure_ascii=False))
         if more > MOST and (length := _bytes(one.text)) > MOST:
             evidence = f"{length:,} bytes, and the server reads {MOST:,}"
-            raise BadDocument(f"{one.name}: larger than any request may be", evidence=evidence)
+            raise BadDocument(translate("{name}: larger than any request may be", name=one.name), evidence=evidence)
         if batch and (len(batch) == BATCH or size + more > BATCH_BYTES):
             yield batch
             batch, size = [], 0

@@ -19,6 +19,7 @@ from typing import Any
 from labkit.cluster import Api, Cluster, Etcd
 from labkit.cluster.claim import DEFINITIONS
 from labkit.errors import ApiError, BadDocument, CapabilityMissing
+from labkit.languages import translate
 
 __all__ = [
     "Identity",
@@ -50,7 +51,7 @@ class Source:
         try:
             return cls(name, json.dumps(value, ensure_ascii=False, allow_nan=False))
         except (TypeError, ValueError, RecursionError) as error:
-            raise BadDocument(f"{name}: no object of JSON", evidence=str(error)) from error
+            raise BadDocument(translate("{name}: no object of JSON", name=name), evidence=str(error)) from error
 
 
 def read(path: Path, name: str = "") -> Source:
@@ -60,12 +61,16 @@ def read(path: Path, name: str = "") -> Source:
         raw = _standard_input() if str(path) == "-" else path.read_bytes()
         text = raw.decode("utf-8-sig")
     except OSError as error:
-        raise BadDocument(f"{name}: cannot be read", evidence=error.strerror or str(error)) from error
+        raise BadDocument(
+            translate("{name}: cannot be read", name=name), evidence=error.strerror or str(error)
+        ) from error
     except UnicodeDecodeError as error:
         place = f"byte {error.start} is 0x{error.object[error.start]:02x}"
-        raise BadDocument(f"{name}: not UTF-8", evidence=place, next_act="save it as UTF-8") from error
+        raise BadDocument(
+            translate("{name}: not UTF-8", name=name), evidence=place, next_act=translate("save it as UTF-8")
+        ) from error
     if not text.strip():
-        raise BadDocument(f"{name}: empty", next_act=_NEXT_ACT)
+        raise BadDocument(translate("{name}: empty", name=name), next_act=_NEXT_ACT)
     return Source(name, text)
 
 
@@ -92,8 +97,8 @@ def identify(source: Source) -> Identity:
     metadata = found.get("metadata") if isinstance(found, dict) else None
     if not isinstance(metadata, dict) or not found.get("apiVersion") or not found.get("kind"):
         raise BadDocument(
-            f"{source.name}: not an object",
-            evidence="apiVersion, kind and metadata are wanted",
+            translate("{name}: not an object", name=source.name),
+            evidence=translate("apiVersion, kind and metadata are wanted"),
             next_act=_NEXT_ACT,
         )
     group, _, version = str(found["apiVersion"]).rpartition("/")
@@ -116,7 +121,9 @@ def _loaded(source: Source) -> Any:
         return yaml.load(source.text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 (it is safe)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         evidence = " ".join(str(error).split())
-        raise BadDocument(f"{source.name}: not one object in YAML or JSON", evidence=evidence) from error
+        raise BadDocument(
+            translate("{name}: not one object in YAML or JSON", name=source.name), evidence=evidence
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -163,11 +170,16 @@ def type_on(cluster: Cluster, group: str, kind: str) -> Type:
         if kind in (names["kind"], names["plural"]) and group in (spec["group"], ""):
             return _type(one)
     raise ApiError(
-        f"no definition of {kind} in {group}" if group else f"no definition of {kind}",
+        translate("no definition of {kind} in {group}", kind=kind, group=group)
+        if group
+        else translate("no definition of {kind}", kind=kind),
         code=404,
         reason="NotFound",
-        evidence=f"the cluster defines {', '.join(one['metadata']['name'] for one in there) or 'nothing'}",
-        next_act="apply it first, or give its file with --crd (crd= in a notebook)",
+        evidence=translate(
+            "the cluster defines {names}",
+            names=", ".join(one["metadata"]["name"] for one in there) or translate("nothing"),
+        ),
+        next_act=translate("apply it first, or give its file with --crd (crd= in a notebook)"),
     )
 
 
@@ -182,11 +194,11 @@ def type_named(cluster: Cluster, name: str) -> Type:
         found = api.get(f"{DEFINITIONS}/{name}")
     if found is None:
         raise ApiError(
-            f"no definition {name} on this cluster",
+            translate("no definition {name} on this cluster", name=name),
             code=404,
             reason="NotFound",
-            evidence="so it holds no object of it",
-            next_act="look at metadata.name of the new definition, or name the cluster with --cluster",
+            evidence=translate("so it holds no object of it"),
+            next_act=translate("look at metadata.name of the new definition, or name the cluster with --cluster"),
         )
     return _type(found)
 
@@ -231,8 +243,8 @@ def in_etcd(cluster: Cluster, found: Type, namespace: str, name: str) -> Source:
             f"no {found.plural} {name}" + (f" in namespace {namespace}" if found.namespaced else ""),
             code=404,
             reason="NotFound",
-            evidence=f"etcd has no key {key}",
-            next_act="apply the object first",
+            evidence=translate("etcd has no key {key}", key=key),
+            next_act=translate("apply the object first"),
         )
     return Source(f"{key} in etcd", kvs[0].value.decode("utf-8", "replace"))
 
