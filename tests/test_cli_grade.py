@@ -100,7 +100,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Instructo
     kept = len(one.kept())
     code, said, _ = one.grade(*ALL)
     assert code == 1, "something is listed"
-    assert said.startswith(f"3 submissions are graded: {3 - kept} anew, {kept} as they were\n")
+    assert said.startswith(f"4 submissions are graded: {4 - kept} anew, {kept} as they were\n")
     yield one, kept, said
 
 
@@ -117,10 +117,10 @@ def test_everything_that_is_not_as_it_should_be_is_listed_and_nothing_else(
     graded: tuple[Instructor, int, str],
 ) -> None:
     listed = [line.strip().partition(": ")[::2] for line in graded[2].splitlines() if line.startswith("  ")]
-    assert sorted(code for code, _ in listed) == ["adjustment", "missing", "refused", "unknown"]
+    assert sorted(code for code, _ in listed) == ["adjustment", "missing", "refused", "unknown", "unknown"]
     told = dict(listed)
-    assert "broken" in told["refused"]
-    assert "eve" in told["unknown"]
+    assert told["refused"].startswith("broken: broken.zip: not a whole zip")
+    assert {text.partition(":")[0] for code, text in listed if code == "unknown"} == {"broken", "eve"}
     assert "Grace Hopper (3)" in told["missing"]
     assert told["adjustment"].startswith("9, limit")
     book = json.loads((graded[0].grades / "grades.json").read_text())
@@ -128,7 +128,7 @@ def test_everything_that_is_not_as_it_should_be_is_listed_and_nothing_else(
 
 
 def test_each_student_has_a_page_and_the_notebook_as_it_ran(graded: tuple[Instructor, int, str]) -> None:
-    for name in ("ada", "bob", "eve"):
+    for name in ("ada", "bob", "broken", "eve"):
         assert {path.name for path in (graded[0].grades / name).iterdir()} == {
             "result.json",
             "feedback.html",
@@ -149,7 +149,7 @@ def test_the_same_command_again_grades_nothing_and_changes_nothing(graded: tuple
     files = {path: path.read_bytes() for path in one.grades.rglob("*") if path.is_file()}
     code, said, _ = one.grade(*ALL)
     assert code == 1
-    assert said.splitlines()[0] == "3 submissions are graded: nothing was to be done anew"
+    assert said.splitlines()[0] == "4 submissions are graded: nothing was to be done anew"
     assert said.splitlines()[1:] == before.splitlines()[1:]
     assert {path: path.read_bytes() for path in one.grades.rglob("*") if path.is_file()} == files
 

@@ -27,6 +27,10 @@ from labkit.grading.values import Note, Result, Submission
 __all__ = ["Graded", "Order", "Progress", "grade"]
 
 
+_LOOK_AT = {NOT_JUDGED, "refused", "broken-notebook", "newer-notebook", "unreadable-answer"}
+"""Codes of notes on what has no points though somebody may have worked for them."""
+
+
 class Progress(Protocol):
     """How far it is (``labkit.show.progress.Bar``)."""
 
@@ -121,8 +125,8 @@ class _Work:
             todo += [one] if known is None else []
         failed = list(self._graded(todo)) if todo else []
         for result in sorted(self.results, key=lambda one: one.key):
-            for each in result.exercises:
-                yield from (Note(NOT_JUDGED, f"{result.key}: {note.text}") for note in each.notes if _unjudged(note))
+            notes = [*result.notes, *(note for each in result.exercises for note in each.notes)]
+            yield from (Note(note.code, f"{result.key}: {note.text}") for note in notes if note.code in _LOOK_AT)
         yield from sorted(failed, key=lambda note: note.text)
 
     def _graded(self, todo: Sequence[Submission]) -> Iterator[Note]:
@@ -171,10 +175,6 @@ class _Pace:
             return ""
         seconds = (time.monotonic() - self._begun) / self._done * (self._total - self._done)
         return f", about {seconds:.0f} s left" if seconds < 100 else f", about {seconds / 60:.0f} min left"
-
-
-def _unjudged(note: Note) -> bool:
-    return note.code == NOT_JUDGED
 
 
 def _one_line(text: str) -> str:
