@@ -24,7 +24,7 @@ from labkit.grading.keeping import Store
 from labkit.grading.pool import Outcome
 from labkit.grading.values import Note, Result, Submission
 
-__all__ = ["Graded", "Order", "Progress", "grade"]
+__all__ = ["Graded", "Order", "Pace", "Progress", "grade"]
 
 
 _LOOK_AT = {NOT_JUDGED, "refused", "broken-notebook", "newer-notebook", "unreadable-answer"}
@@ -132,7 +132,7 @@ class _Work:
     def _graded(self, todo: Sequence[Submission]) -> Iterator[Note]:
         try:
             course = self._course.prepared(self._progress.line)
-            pace = _Pace(len(todo), self._progress)
+            pace = Pace(len(todo), self._progress)
             with closing(self._outcomes(course, todo, pace.line)) as outcomes:
                 for outcome in outcomes:
                     if outcome.result is None:
@@ -154,7 +154,7 @@ class _Work:
         return pool.run(course, todo, self._order.jobs or pool.usable_cores(), line)
 
 
-class _Pace:
+class Pace:
     """How many are done, and how long the rest will take at this pace."""
 
     def __init__(self, total: int, progress: Progress) -> None:

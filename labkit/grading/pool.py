@@ -42,7 +42,7 @@ GRADE_LIMIT_S = 1800.0
 _TRIES = 2
 _GIVE_UP_AFTER = 3
 """So many submissions that labkit itself failed with, and none that went well: it will be the same with all others."""
-_END_LIMIT_S = 15.0
+_END_LIMIT_S = 25.0
 _LOOK_S = 1.0
 _PREFIX = "labkit-grading-"
 _SHOWN_LINES = 3

@@ -28,14 +28,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from labkit.cluster import system
-from labkit.errors import ClusterStartError, LabkitError, MachineError
+from labkit.errors import ClusterStartError, CourseError, LabkitError, MachineError
 from labkit.grading import strays
 from labkit.grading.errors import GradingError
 from labkit.grading.values import Result, Submission
 
 __all__ = ["Done", "Failed", "Grades", "Said", "Units", "main"]
 
-END_LIMIT_S = 10
+END_LIMIT_S = 20
 """How long a worker whose owner is gone may take to clean up; then it is ended where it is."""
 
 IDLE_LIMIT_S = 600.0
@@ -99,7 +99,7 @@ def serve(connection: Connection, slots: Path) -> None:
     except queue.Empty:
         return
     except LabkitError as error:
-        ours = isinstance(error, ClusterStartError | MachineError | GradingError)
+        ours = isinstance(error, ClusterStartError | MachineError | CourseError)
         connection.send(Failed(str(error), ours))
     except OSError as error:
         connection.send(Failed(f"{error.filename or 'this machine'}: {error.strerror or error}", ours=True))

@@ -1,0 +1,38 @@
+"""How far a grading is, in words."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from labkit.grading.classroom import Pace
+
+
+class Told:
+    """What a bar was told."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.parts: list[float] = []
+        self.line, self.part = self.lines.append, self.parts.append
+
+
+def test_it_tells_how_many_are_done_and_how_long_the_rest_will_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    told = Told()
+    pace = Pace(30, told)
+    pace.line("ada: its cluster is started")
+    now[0] += 12
+    pace.step()
+    for _ in range(20):
+        pace.step()
+    pace.line("bob: its notebooks are run")
+    for _ in range(9):
+        pace.step()
+    assert told.lines[0] == "0 of 30; ada: its cluster is started"
+    assert told.lines[1] == "1 of 30, about 6 min left; ada: its cluster is started"
+    assert "21 of 30, about 5 s left; bob: its notebooks are run" in told.lines
+    assert told.lines[-1] == "30 of 30; bob: its notebooks are run"
+    assert told.parts == [(number + 1) / 30 for number in range(30)]
