@@ -123,7 +123,9 @@ def as_shown(document: Document) -> dict[str, Any]:
 
 @pytest.mark.parametrize("lang", ["en", "fr"])
 def test_a_path_and_its_costs_are_told_as_in_a_notebook_word_for_word(visit: Visits, lang: str) -> None:
+    """In French, which only has other words, a part of the cases."""
     asked = [one for one in requests() if one["do"] == "trace" and one["operation"] != "read"]
+    asked = asked[:: {"en": 1, "fr": 2}[lang]]
     questions = [
         {"old": "", **{key: one[key] for key in ("definition", "object", "old", "fieldValidation") if key in one}}
         for one in asked
@@ -148,7 +150,7 @@ def test_a_path_and_its_costs_are_told_as_in_a_notebook_word_for_word(visit: Vis
                 if fits(known):
                     costed.add(view["costs"]["title"])
                     assert plain(json.dumps(view["costs"])) == plain(json.dumps(known))
-    assert compared > 50 and costed
+    assert compared > {"en": 50, "fr": 25}[lang] and costed
 
 
 def test_the_titles_of_stages_and_the_reasons_of_skipped_rules_are_those_of_the_program() -> None:

@@ -29,8 +29,9 @@ const fragment = (() => {
     const bytes = Uint8Array.from(binary, (one) => one.charCodeAt(0));
     const inflated = await through(bytes, new DecompressionStream("deflate-raw"));
     const found = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(inflated));
+    const isObject = typeof found === "object" && found !== null && !Array.isArray(found);
     const isText = (/** @type {string} */ name) => !Object.hasOwn(found, name) || typeof found[name] === "string";
-    if (typeof found !== "object" || found === null || !NAMES.every(isText)) throw new TypeError("no texts");
+    if (!isObject || !NAMES.every(isText)) throw new TypeError("no texts");
     return Object.fromEntries(NAMES.flatMap((name) => (Object.hasOwn(found, name) ? [[name, found[name]]] : [])));
   }
 

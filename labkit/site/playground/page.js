@@ -125,8 +125,9 @@
 
   /** To the other language with the same texts. @param {Event} event */
   async function goOn(event) {
+    const { href } = /** @type {HTMLAnchorElement} */ (event.currentTarget);
     event.preventDefault();
-    location.assign(new URL(await fragment.write(texts()), /** @type {HTMLAnchorElement} */ (event.currentTarget).href));
+    location.assign(new URL(await fragment.write(texts()), href));
   }
 
   for (const field of Object.values(fields)) editors.number(field);
