@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 
+from labkit.languages import translate
 from labkit.show.document import Cell, Code, Document, Facts, Figure, Fold, Mark, Part, Section, Table
 from labkit.show.plain import plain
 
@@ -30,7 +31,7 @@ def _part(part: Part) -> str:
     if isinstance(part, Table):
         return _table(part)
     if isinstance(part, Facts):
-        return _grid([[f"{name}:", _text(value)] for name, value in part.pairs])
+        return _grid([[translate("{name}:", name=name), _text(value)] for name, value in part.pairs])
     if isinstance(part, Code):
         signs = [f"{SIGNS[line.mark]} " if part.signs else "" for line in part.lines]
         lines = [f"{sign}{line.text}" for sign, line in zip(signs, part.lines, strict=True)]

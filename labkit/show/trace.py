@@ -14,7 +14,7 @@ from labkit.observe.changes import ABSENT, Absent, Json, compact
 from labkit.show.document import Cell, Code, Document, Facts, Fold, Line, Note, Part, Table
 from labkit.show.json_lines import WHOLE, marked
 from labkit.show.trace_stages import Station, stations, title_of
-from labkit.show.trace_words import say
+from labkit.show.trace_words import say, say_of
 from labkit.trace.values import Cel, Conversion, Trace
 
 __all__ = ["document", "full_document", "pages", "title"]
@@ -46,7 +46,7 @@ def pages(value: Trace) -> tuple[tuple[str, Document], ...]:
     found = stations(value)
     stages = [
         (
-            f"{one.number} {one.stage.name}",
+            f"{one.number} {say_of('name', one.stage.name)}",
             Document(say("pages.stage", n=one.number, all=len(found), told=_told(one)), station_parts(one)),
         )
         for one in found
@@ -60,7 +60,7 @@ def heading(one: Station) -> str:
 
 
 def _told(one: Station) -> str:
-    return say("pages.told", name=one.stage.name, summary=one.summary)
+    return say("pages.told", name=say_of("name", one.stage.name), summary=one.summary)
 
 
 def title(value: Trace, *, judged: bool = True) -> str:
@@ -99,7 +99,7 @@ def station_parts(one: Station, *, only_changes: bool = False) -> tuple[Part, ..
 
 
 def _grid_rows(one: Station) -> Iterator[tuple[Cell, ...]]:
-    name = f"{one.number} {one.stage.name}"
+    name = f"{one.number} {say_of('name', one.stage.name)}"
     if not one.rows or isinstance(one.stage, Cel | Conversion):
         yield (Cell(name), Cell(""), Cell(""), Cell(one.summary))
         name = ""

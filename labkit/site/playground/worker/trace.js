@@ -161,7 +161,7 @@ const trace = (() => {
   /** Each stage as a fold with the object after it, then the server's answer, and what is stored and read. @param {any} traced */
   function document(traced) {
     const folds = stations(traced).map((one) => {
-      const told = say("pages.told", { name: one.stage.name, summary: one.summary });
+      const told = say("pages.told", { name: sayOf("name", one.stage.name), summary: one.summary });
       return make.fold(`${one.number} ${told}`, parts(one), one.mark, one.rows.length > 0);
     });
     return make.document(title(traced), [make.note(say("folds")), ...folds, ...outcome(traced)]);
