@@ -104,6 +104,8 @@ class NotClean(GradingError):
 class States(Beginnings):
     """The states of *cluster*, which this process must hold, and which nobody else may use. Close it at the end."""
 
+    cluster: EmbeddedCluster
+
     def __init__(self, cluster: EmbeddedCluster) -> None:
         """Takes about a second. Raises ClusterGone, ApiError, WaitTimeout."""
         super().__init__(cluster)
