@@ -209,3 +209,22 @@ def test_no_control_plane_names_the_ways_to_one(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("LABKIT_CONTROLPLANE", str(tmp_path / "nothing"))
     with pytest.raises(ToolMissing, match="LABKIT_CONTROLPLANE names no executable file"):
         tools.find_controlplane()
+
+
+def test_what_is_lent_beyond_a_pid_namespace_is_asked_and_not_looked_for(
+    doomed: EmbeddedCluster, tmp_path: Path
+) -> None:
+    folder = tmp_path / "lent"
+    folder.mkdir()
+    process.lend(doomed.ready, folder)
+    names = {one.name for one in folder.iterdir()}
+    assert names == {"cluster.json", "kubeconfig", "etcd-ca.crt", "etcd-client.crt", "etcd-client.key"}
+    attached = EmbeddedCluster(folder, owner=None)
+    attached.start()
+    assert attached.gone() is None
+    assert Etcd(attached).get("/registry/namespaces/default").kvs
+    kill(doomed.ready.pid)
+    eventually("its end to be seen", lambda: attached.gone() is not None)
+    assert "its API server does not answer" in str(attached.gone())
+    with pytest.raises(ClusterGone, match="has ended"):
+        EmbeddedCluster(folder, owner=None).start()
