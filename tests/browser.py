@@ -16,7 +16,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 __all__ = ["find", "opened", "shoot"]
 
-LIMIT_S = 30.0
+LIMIT_S = 60.0
 """How long a page may take to show what is waited for, on a busy machine."""
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 SHOTS = "LABKIT_TEST_SHOTS"

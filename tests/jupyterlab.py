@@ -35,6 +35,7 @@ _SERVERS_NOT_A_STUDENTS = (
     "notebook",
 )
 _DONE = re.compile(r"\[\d+\]:")
+_ACTIVE = re.compile(r"\bjp-mod-active\b")
 _UNSAVED = re.compile(r"\bjp-mod-dirty\b")
 _OURS = ("LABKIT_", "JUPYTER", "JPY_", "KUBE", "IPYTHON", "PYTEST_")
 
@@ -115,6 +116,8 @@ class Notebook:
         self._index = {cell["id"]: index for index, cell in enumerate(cells)}
         page.goto(f"{server.url}lab/tree/{name}?token={server.token}")
         expect(page.locator(".jp-NotebookPanel-notebook .jp-Cell")).to_have_count(len(cells))
+        for loading in ("#jupyterlab-splash", ".jp-NotebookPanel .jp-Spinner"):  # takes the focus when it ends
+            expect(page.locator(loading)).to_have_count(0)
         self.wait_idle()
 
     def wait_idle(self) -> None:
@@ -135,9 +138,15 @@ class Notebook:
     def editor(self, name: str) -> Locator:
         return self.cell(name).locator(".jp-InputArea-editor .cm-content")
 
+    def enter(self, name: str) -> None:
+        """Click into the cell's editor, until the keys go there."""
+        self.editor(name).click()
+        expect(self.editor(name)).to_be_focused()
+        expect(self.cell(name)).to_have_class(_ACTIVE)
+
     def put(self, name: str, text: str) -> None:
         """Select all that is in the cell, and put *text* in its place, as from the clipboard."""
-        self.editor(name).click()
+        self.enter(name)
         self.page.keyboard.press("ControlOrMeta+a")
         self.page.keyboard.insert_text(text)
         last = text.rpartition("\n")[2]  # the editor shows where the cursor is, and the first line may be far up
@@ -154,7 +163,7 @@ class Notebook:
         """Run the cell with Shift+Enter until it is done; its output."""
         prompt = self.cell(name).locator(".jp-InputPrompt")
         before = prompt.text_content() or ""
-        self.editor(name).click()
+        self.enter(name)
         self.page.keyboard.press("Shift+Enter")
         expect(prompt).not_to_have_text(before)
         expect(prompt).to_have_text(_DONE, timeout=limit_s * 1000)
