@@ -18,7 +18,10 @@ from labkit.cluster.embedded import EmbeddedCluster
 from labkit.cluster.etcd import parse_range, range_end
 from labkit.errors import ClusterGone, CommandError
 
-__all__ = ["Store"]
+__all__ = ["CHANGES_AT_ONCE", "Store"]
+
+CHANGES_AT_ONCE = 128
+"""etcd's own limit (--max-txn-ops)."""
 
 _ROOT = b"/registry/"
 _TIMEOUT_S = 10.0
@@ -67,6 +70,19 @@ class Store:
 
     def delete(self, key: str) -> None:
         self._ask("deleterange", {"key": _text(_raw(key))})
+
+    def change(self, changes: Mapping[str, bytes | None]) -> int:
+        """Write all values, and delete the keys of those that are None, as one revision, which is returned.
+
+        Whoever watches and is cut off within a revision loses the rest of it. At most CHANGES_AT_ONCE.
+        """
+        asked = [
+            {"requestDeleteRange": {"key": _text(_raw(key))}}
+            if value is None
+            else {"requestPut": {"key": _text(_raw(key)), "value": _text(value)}}
+            for key, value in changes.items()
+        ]
+        return int(self._ask("txn", {"success": asked})["header"]["revision"])
 
     def _range(self, first: bytes, end: bytes = b"", *, keys_only: bool = False) -> tuple[KeyValue, ...]:
         body: dict[str, Any] = {"key": _text(first), "keys_only": keys_only}
