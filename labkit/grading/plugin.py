@@ -18,6 +18,7 @@ import pytest
 
 from labkit.grading.kernels import GradedKernel, KernelEnded, Nursery
 from labkit.grading.outputs import line, safe
+from labkit.languages import worded
 
 NBVAL = "0.11."
 _RECORD = pytest.StashKey[dict[str, dict[str, Any]]]()
@@ -69,12 +70,15 @@ def pytest_runtest_makereport(item: Any, call: pytest.CallInfo[None]) -> Generat
 
 
 def _write_down(item: Any, call: pytest.CallInfo[None]) -> None:
-    status, words = _came_of(item, call)
+    try:
+        status, words = _came_of(item, call)
+        kept = [safe(one) for one in item.test_outputs or ()] if status in ("passed", "failed") else []
+    except Exception:  # whatever a student's process can send; the notebooks after this one go on
+        status, words, kept = "failed", "its messages cannot be understood", []
     record = item.config.stash[_RECORD].setdefault(str(item.path), {"cells": [], "outputs": {}})
     name = item.cell.metadata.get("nbgrader", {}).get("grade_id", item.cell.get("id", item.name))
     record["cells"].append({"grade_id": name, "status": status, "words": words})
-    kept = item.test_outputs if status in ("passed", "failed") else None
-    record["outputs"][item.cell.id] = [safe(one) for one in kept or ()]
+    record["outputs"][item.cell.id] = kept
     path = item.config.getoption("--labkit-record") / f"{item.path.stem}.json"
     new = path.with_suffix(".new")
     new.write_text(json.dumps(record), encoding="utf-8")
@@ -87,7 +91,7 @@ def _came_of(item: Any, call: pytest.CallInfo[None]) -> tuple[str, str]:
     lost = error if isinstance(error, KernelEnded) else getattr(item.parent.kernel, "ended", None)
     first = str(item.path) not in item.config.stash[_RECORD]
     if isinstance(error, pytest.skip.Exception) or (call.when == "setup" and not first):
-        return "not-run", "the kernel was lost before"
+        return "not-run", worded("the kernel was lost before")
     if lost is not None:
         return lost.status, str(lost)
     return ("failed", _complaint(item, error)) if error is not None else ("passed", "")
@@ -98,5 +102,5 @@ def _complaint(item: Any, error: BaseException) -> str:
         if output.output_type == "error":
             return line(f"{output.ename}: {output.evalue}")
     if isinstance(error, nbval.plugin.NbCellError):
-        return "its output is not what the instructor's answer brings"
-    return "its messages cannot be understood"
+        return worded("its output is not what the instructor's answer brings")
+    return worded("its messages cannot be understood")
