@@ -24,7 +24,7 @@ from labkit.exercises.texts import exercise_in
 from labkit.grading.archives import LIMITS, MB
 from labkit.grading.reading import some_of
 from labkit.grading.values import Answer, Note, Submission
-from labkit.languages import LANGUAGES
+from labkit.languages import LANGUAGES, translate
 
 __all__ = ["answers_of"]
 
@@ -88,7 +88,12 @@ def answers_of(submission: Submission, exercises: Sequence[Exercise]) -> tuple[t
         notes += _compared("exercises-head", cells, given)
     unknown = sorted(files.keys() - {one.answer_name for one in exercises})
     if unknown:
-        notes.append(Note("unknown-answer", f"in answers/, but of no exercise that is graded: {some_of(unknown)}"))
+        notes.append(
+            Note(
+                "unknown-answer",
+                translate("in answers/, but of no exercise that is graded: {names}", names=some_of(unknown)),
+            )
+        )
     return answers, tuple(notes)
 
 
@@ -102,15 +107,24 @@ def _answer(exercise: Exercise, cells: Sequence[_Cell] | None, file: bytes | Non
         try:
             in_cell = text = _sound(cell.answer[1])
         except _Unreadable as why:
-            notes.append(Note("unreadable-answer", f"the cell of {name}: {why}"))
+            notes.append(Note("unreadable-answer", translate("the cell of {name}: {why}", name=name, why=why)))
     if file is not None:
         try:
             in_file = text = _decoded(file)
         except _Unreadable as why:
-            notes.append(Note("unreadable-answer", f"answers/{exercise.answer_name}: {why}"))
+            notes.append(
+                Note("unreadable-answer", translate("answers/{file}: {why}", file=exercise.answer_name, why=why))
+            )
     if in_file is not None and in_cell is not None and plain(in_file) != plain(in_cell):
         notes.append(
-            Note("file-counts", f"answers/{exercise.answer_name} differs from the cell of {name}; the file counts")
+            Note(
+                "file-counts",
+                translate(
+                    "answers/{file} differs from the cell of {name}; the file counts",
+                    file=exercise.answer_name,
+                    name=name,
+                ),
+            )
         )
     if cells is not None:
         for one in (f"{name}-prompt", name, f"{name}-check"):
@@ -126,16 +140,25 @@ def _find(name: str, cells: Sequence[_Cell], notes: list[Note]) -> _Cell | None:
     named = [one for one in cells if one.grade_id == name]
     answering = [one for one in cells if one.answer is not None and one.answer[0] == name]
     if not named and not answering:
-        notes.append(Note("deleted-cell", f"the cell of {name} is not there"))
+        notes.append(Note("deleted-cell", translate("the cell of {name} is not there", name=name)))
         return None
     found = named[0] if named and (named[0] in answering or not answering) else answering[0]
     if found not in answering:
-        notes.append(Note("no-answer-line", f"the cell of {name} does not begin with %%answer {name}: nothing is kept"))
+        notes.append(
+            Note(
+                "no-answer-line",
+                translate("the cell of {name} does not begin with %%answer {name}: nothing is kept", name=name),
+            )
+        )
     if found not in named:
-        notes.append(Note("renamed-cell", f"the answer to {name} is in a cell that is not named {name}"))
+        notes.append(
+            Note("renamed-cell", translate("the answer to {name} is in a cell that is not named {name}", name=name))
+        )
     same = len({*named, *answering})
     if same > 1:
-        notes.append(Note("duplicate-cell", f"{same} cells are the answer to {name}; the first counts"))
+        notes.append(
+            Note("duplicate-cell", translate("{n} cells are the answer to {name}; the first counts", n=same, name=name))
+        )
     return found
 
 
@@ -146,21 +169,30 @@ def _compared(name: str, cells: Sequence[_Cell], given: _HandedOut) -> Iterator[
     is_answer = name in given.exercises
     if not found:
         if not is_answer:
-            yield Note("deleted-cell", f"the cell {name} is not there; ours is taken")
+            yield Note("deleted-cell", translate("the cell {name} is not there; ours is taken", name=name))
         return
     theirs = found[0]
     if len(found) > 1 and not is_answer:
-        yield Note("duplicate-cell", f"{len(found)} cells are named {name}; ours is taken")
+        yield Note("duplicate-cell", translate("{n} cells are named {name}; ours is taken", n=len(found), name=name))
     if not is_answer and plain(theirs.source) not in {plain(one.source) for one in ours}:
-        yield Note("changed-cell", f"the cell {name} is not as it was handed out; ours is taken")
+        yield Note("changed-cell", translate("the cell {name} is not as it was handed out; ours is taken", name=name))
     if theirs.kind != ours[0].kind:
-        yield Note("changed-type", f"the cell {name} is {theirs.kind}, not {ours[0].kind}")
+        yield Note(
+            "changed-type",
+            translate("the cell {name} is {kind}, not {ours}", name=name, kind=theirs.kind, ours=ours[0].kind),
+        )
     changed = sorted(key for key, value in ours[0].nbgrader.items() if theirs.nbgrader.get(key) != value)
     if changed:
-        yield Note("changed-metadata", f"the cell {name} has another {', '.join(changed)}; ours is taken")
+        yield Note(
+            "changed-metadata",
+            translate("the cell {name} has another {names}; ours is taken", name=name, names=", ".join(changed)),
+        )
     more = sorted(set(theirs.tags) - set(ours[0].tags))
     if more:
-        yield Note("changed-metadata", f"the cell {name} has tags, which are dropped: {some_of(more)}")
+        yield Note(
+            "changed-metadata",
+            translate("the cell {name} has tags, which are dropped: {names}", name=name, names=some_of(more)),
+        )
 
 
 @lru_cache(maxsize=8)
@@ -184,18 +216,25 @@ def _cells(data: bytes, notes: list[Note]) -> list[_Cell] | None:
         raw = json.loads(data)
         version = raw["nbformat"]
         if version > _FORMAT:
-            notes.append(Note("newer-notebook", f"its format is newer than {_FORMAT}: it is not read"))
+            notes.append(
+                Note("newer-notebook", translate("its format is newer than {format}: it is not read", format=_FORMAT))
+            )
             return None
         if version < _FORMAT:
             raw = _upgraded(raw)
-            notes.append(Note("older-notebook", f"its format is {version}; it is read as {_FORMAT}"))
+            notes.append(
+                Note(
+                    "older-notebook",
+                    translate("its format is {version}; it is read as {format}", version=version, format=_FORMAT),
+                )
+            )
         cells = list(raw["cells"])
         if len(cells) <= _CELLS:
             return _raw_cells(cells, notes)
         why = f"more than {_CELLS:,} cells"
     except Exception as error:  # whatever a student's JSON makes three libraries raise, it is no notebook
         why = type(error).__name__
-    notes.append(Note("broken-notebook", f"not a notebook that can be read: {why}"))
+    notes.append(Note("broken-notebook", translate("not a notebook that can be read: {why}", why=why)))
     return None
 
 
@@ -216,7 +255,7 @@ def _raw_cells(raw: Sequence[Any], notes: list[Note]) -> list[_Cell]:
         except (TypeError, KeyError, AttributeError):
             continue
     if len(cells) < len(raw):
-        notes.append(Note("broken-cell", f"{len(raw) - len(cells)} cells have no text, or are none"))
+        notes.append(Note("broken-cell", translate("{n} cells have no text, or are none", n=len(raw) - len(cells))))
     return cells
 
 

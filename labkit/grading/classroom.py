@@ -23,6 +23,7 @@ from labkit.grading.grader import NOT_JUDGED, Course
 from labkit.grading.keeping import Store
 from labkit.grading.pool import Outcome
 from labkit.grading.values import Note, Result, Submission
+from labkit.languages import speaking
 
 __all__ = ["Graded", "Order", "Pace", "Progress", "grade"]
 
@@ -82,7 +83,8 @@ def grade(order: Order, progress: Progress) -> Graded:
     kept, also when it is interrupted, and the same order goes on there.
     """
     _expect_apart(order)
-    handed = reading.read(order.submissions)
+    with speaking(order.lang):
+        handed = reading.read(order.submissions)
     adjustments = roster.read_adjustments(order.adjust) if order.adjust is not None else ()
     matched = roster.read_roster(order.roster).match(handed.submissions) if order.roster is not None else None
     unclear = {one.key for _, several in matched.doubles for one in several} if matched is not None else set()

@@ -210,7 +210,11 @@ def _answer(graded: ExerciseResult) -> Iterator[Part]:
 def _run(cells: Iterable[CellRun]) -> Iterator[Part]:
     """How the notebook ran, where something is to be said of it."""
     rows = tuple(
-        (Cell(one.grade_id, code=True), Cell(translate(_WENT.get(one.status, one.status))), Cell(_short(one.words)))
+        (
+            Cell(one.grade_id, code=True),
+            Cell(translate(_WENT.get(one.status, one.status))),
+            Cell(_short(translate(one.words))),
+        )
         for one in cells
         if one.status != "passed"
     )

@@ -126,6 +126,10 @@ class Grader:
         """The result. Raises only for what belongs to labkit or the machine: then nothing is known, and no process,
         folder or cluster of the submission is left either.
         """
+        with speaking(self._course.lang):
+            return self._grade(submission, progress)
+
+    def _grade(self, submission: Submission, progress: Progress) -> Result:
         began = time.monotonic()
         before = strays.children()
         answers, notes = answers_of(submission, self._course.exercises)
@@ -160,8 +164,7 @@ class Grader:
         report = None
         if not answer.empty and answer.text is not None:
             try:
-                with speaking(self._course.lang):
-                    report = self._judge.judge(exercise, answer.text, progress)
+                report = self._judge.judge(exercise, answer.text, progress)
             except CannotJudge as error:
                 notes.append(Note(NOT_JUDGED, f"{error.state}: {error.evidence}"))
         return ExerciseResult(

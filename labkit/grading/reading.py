@@ -22,6 +22,7 @@ from labkit.grading import archives
 from labkit.grading.archives import LIMITS, Budget, Limits, Member, Refused
 from labkit.grading.errors import GradingError
 from labkit.grading.values import Note, Submission
+from labkit.languages import translate
 
 __all__ = ["Handed", "read", "some_of"]
 
@@ -157,7 +158,9 @@ def _submission(key: str, where: str, members: Sequence[Member], limits: Limits)
     if twice:
         return Note("double", f"{key}: {twice}; none is taken")
     if others:
-        notes.append(Note("other-files", f"not looked at: {some_of(one.name for one in others)}"))
+        notes.append(
+            Note("other-files", translate("not looked at: {names}", names=some_of(one.name for one in others)))
+        )
     source = "/".join((where, *parts)) if parts else f"{where}/{members[0].parts[0]}"
     return _taken(Submission(key, source), place, notes, budget)
 
@@ -180,7 +183,7 @@ def _taken(empty: Submission, place: _Place, notes: list[Note], budget: Budget) 
             answers.append((one.parts[-1], content))
     if budget.spent:
         notebook, answers = None, []
-        notes.append(Note("refused", f"nothing of it is taken: {budget.spent}"))
+        notes.append(Note("refused", translate("nothing of it is taken: {why}", why=budget.spent)))
     return replace(empty, notebook=notebook, answers=tuple(answers), notes=tuple(notes))
 
 
@@ -244,4 +247,5 @@ def some_of(names: Iterable[str]) -> str:
     """Some of *names*, and how many more there are."""
     all_names = list(names)
     more = len(all_names) - _SHOWN
-    return ", ".join(all_names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    shown = ", ".join(all_names[:_SHOWN])
+    return translate("{names} and {n} more", names=shown, n=more) if more > 0 else shown

@@ -28,6 +28,7 @@ from labkit.course import sanitize
 from labkit.grading.graft import graft, write_edition
 from labkit.grading.values import Answer, CellRun, Note
 from labkit.grading.walls import Box, Walls
+from labkit.languages import translate, worded
 
 __all__ = ["LIMITS", "ExerciseRun", "Limits", "Running"]
 
@@ -129,14 +130,26 @@ class Running:
                 status = process.wait(self._limits.run_s)
                 if status not in (0, 1):
                     words = system.describe_exit(status)
-                    notes.append(Note("run-died", f"the notebooks' run ended early: {words}{_last(log)}"))
+                    notes.append(
+                        Note(
+                            "run-died",
+                            translate("the notebooks' run ended early: {words}{log}", words=words, log=_last(log)),
+                        )
+                    )
             except subprocess.TimeoutExpired:
-                notes.append(Note("run-limit", f"the notebooks ran for more than {self._limits.run_s:g} s together"))
+                notes.append(
+                    Note(
+                        "run-limit",
+                        translate(
+                            "the notebooks ran for more than {run_s} s together", run_s=f"{self._limits.run_s:g}"
+                        ),
+                    )
+                )
             finally:
                 self._walls.end(process)
         notes += [Note("memory", line) for line in dict.fromkeys(told)]
         if cluster.gone() is not None:
-            notes.append(Note("cluster-gone", "the submission's cluster ended while its notebooks ran"))
+            notes.append(Note("cluster-gone", translate("the submission's cluster ended while its notebooks ran")))
         return notes
 
     def _argv(self, place: _Place, files: Iterable[Path]) -> list[str]:
@@ -159,7 +172,7 @@ class Running:
         code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
         for cell in code[len(cells) :]:
             name = cell["metadata"].get("nbgrader", {}).get("grade_id", cell["id"])
-            cells.append(CellRun(name, "not-run", "the run ended before this cell"))
+            cells.append(CellRun(name, "not-run", worded("the run ended before this cell")))
         for count, cell in enumerate(code, 1):
             outputs = record["outputs"].get(cell["id"])
             cell["execution_count"] = count if outputs is not None else None
@@ -224,8 +237,3 @@ class _Place:
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONPATH": str(Path(labkit.__file__).parent.parent),
         }
-
-
-def _last(log: Path) -> str:
-    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    return f" ({lines[-1][:200]})" if lines else ""

@@ -38,6 +38,11 @@ SAME = [
         'minikube cluster, Kubernetes v1.36.0+k3s1: at the beginning of "cel"',
         "the cluster of a beginning",
     ),
+    (
+        "cluster embedded, Kubernetes v1.37.2\u00a0: au début de «\u00a0cel\u00a0»",
+        "cluster minikube, Kubernetes v1.36.0+k3s1\u00a0: au début de «\u00a0cel\u00a0»",
+        "the cluster of a beginning in French",
+    ),
     ("a  \nb ", "a\nb", "blanks at the end of a line"),
 ]
 
