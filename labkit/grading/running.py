@@ -237,3 +237,9 @@ class _Place:
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONPATH": str(Path(labkit.__file__).parent.parent),
         }
+
+
+def _last(log: Path) -> str:
+    """The last line that the run's process printed, without pytest's "in 3.2s"."""
+    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    return f" ({lines[-1].partition(' in ')[0][:200]})" if lines else ""
