@@ -59,7 +59,7 @@ def test_a_script_runs_with_its_arguments_and_its_kubeconfig(walls: Walls, tmp_p
 
 def test_its_environment_has_nothing_of_ours(walls: Walls, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "hunter2")
-    monkeypatch.setenv("KUBECONFIG", "/root/.kube/config")
+    monkeypatch.setenv("KUBECONFIG", str(Path.home() / ".kube" / "config"))
     seen = told(run(walls, "import json, os\nprint(json.dumps(dict(os.environ)))"))
     assert isinstance(seen, dict)
     assert "hunter2" not in seen.values()
@@ -81,7 +81,7 @@ print(json.dumps(found))
 
 def test_the_course_is_not_there(bubblewrap: Walls) -> None:
     rule = REPOSITORY / "exercises" / "02-rule"
-    places = [rule, rule / "hidden", rule / "solution.yaml", REPOSITORY / ".git", Path("/root/.ssh"), Path("/home")]
+    places = [rule, rule / "hidden", rule / "solution.yaml", REPOSITORY / ".git", Path.home() / ".ssh", Path("/home")]
     assert told(run(bubblewrap, LOOKS, *map(str, places))) == ["FileNotFoundError"] * len(places)
     shown = told(run(bubblewrap, LOOKS, str(REPOSITORY)))
     assert isinstance(shown, list)
@@ -121,7 +121,7 @@ print(json.dumps(wrote))
 
 
 def test_it_writes_in_its_tmp_only_and_not_much(bubblewrap: Walls) -> None:
-    places = ["/", "/dev", "/etc", "/usr", "/usr/bin", "/proc", "/root", str(REPOSITORY), str(REPOSITORY / "labkit")]
+    places = ["/", "/dev", "/etc", "/usr", "/usr/bin", "/proc", str(Path.home()), str(REPOSITORY), str(REPOSITORY / "labkit")]
     places += [sys.prefix, str(Path(sys.executable).parent), str(Path(shutil.which("kubectl") or "/usr/bin").parent)]
     assert told(run(bubblewrap, WRITES, *places, "/tmp")) == ["/tmp"]
     full = run(bubblewrap, "for n in range(9): open(f'/tmp/{n}', 'wb').write(bytes(300_000))")
