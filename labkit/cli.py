@@ -122,7 +122,7 @@ def scan(paths: tuple[Path, ...]) -> None:
 
 
 @cli.command()
-@click.option("--lang", default="en", show_default=True, metavar="LANG", help="The language of the student edition.")
+@click.option("--lang", default="en", show_default=True, metavar="LANG", help="The language of the edition.")
 @click.option("--instructor", is_flag=True, help="Instead: the source of an nbgrader assignment, with the solutions.")
 @click.option(
     "-o", "target", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Such as dist/student/en."
@@ -135,7 +135,8 @@ def release(lang: str, instructor: bool, target: Path) -> None:
     from labkit import release as releasing
 
     root = course_root()
-    made = releasing.release_instructors(root, target) if instructor else releasing.release(root, target, lang=lang)
+    make = releasing.release_instructors if instructor else releasing.release
+    made = make(root, target, lang=lang)
     click.echo(made.text)
 
 

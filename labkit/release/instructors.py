@@ -10,37 +10,44 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from labkit.course.handout import student_files
 from labkit.exercises import notebook as exercises_notebook
 from labkit.exercises.model import load_all
 from labkit.exercises.notebook import ASSIGNMENT
+from labkit.languages import speaking, translate, worded
 from labkit.release.building import Edition, build
+from labkit.release.translated import expect_language, files_in
 
 __all__ = ["ASSIGNMENT", "release_instructors"]
 
+_STUB = worded('# Your answer. lab.reset("…") gives you the text to begin with.')
 _CONFIG = f'''"""For nbgrader, run in this folder: nbgrader generate_assignment {ASSIGNMENT}"""
 
 c = get_config()  # noqa: F821
 
 c.CourseDirectory.course_id = "{ASSIGNMENT}"
-c.ClearSolutions.code_stub = {{"python": '# Your answer. lab.reset("…") gives you the text to begin with.'}}
+c.ClearSolutions.code_stub = {{"python": %r}}
 c.ExecutePreprocessor.timeout = 600
 '''
 
 
-def release_instructors(root: Path, target: Path) -> Edition:
+def release_instructors(root: Path, target: Path, *, lang: str = "en") -> Edition:
     """Make *target* with ``source/ch54/10-exercises.ipynb``, solutions between nbgrader's markers, and what it needs.
 
-    Raises ReleaseError (the target), and CourseError when an exercise has no solution or is not right.
+    Its texts are in *lang*. Raises ReleaseError (the target, the language or a text that is not translated), and
+    CourseError when an exercise has no solution or is not right.
     """
+    expect_language(root, lang)
     says = "it holds the solutions: for instructors only"
-    return build(root, target, list(_files(root)), says, approve=lambda _: None)
+    return build(root, target, list(_files(root, lang)), says, approve=lambda _: None)
 
 
-def _files(root: Path) -> Iterator[tuple[str, bytes]]:
+def _files(root: Path, lang: str) -> Iterator[tuple[str, bytes]]:
     source = f"source/{ASSIGNMENT}"
-    yield "nbgrader_config.py", _CONFIG.encode()
-    yield f"{source}/{exercises_notebook.NAME}", exercises_notebook.text(load_all(root), solutions=True).encode()
-    for name, content in student_files(root):
+    with speaking(lang):
+        stub = translate(_STUB)
+    yield "nbgrader_config.py", (_CONFIG % stub).encode()
+    notebook = exercises_notebook.text(load_all(root), lang=lang, solutions=True)
+    yield f"{source}/{exercises_notebook.NAME}", notebook.encode()
+    for name, content in files_in(lang, root):
         if name != f"notebooks/{exercises_notebook.NAME}":
             yield f"{source}/{name}", content

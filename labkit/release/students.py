@@ -15,12 +15,11 @@ from string import Template
 from labkit.errors import CourseError
 from labkit.exercises import notebook as exercises_notebook
 from labkit.exercises.model import load_all
-from labkit.languages import LANGUAGES, speaking, translate, worded
-from labkit.release.building import Edition, LeakFound, ReleaseError, build
+from labkit.languages import speaking, translate, worded
+from labkit.release.building import Edition, LeakFound, build
 from labkit.release.requirements import requirements
-from labkit.release.translated import files_in
+from labkit.release.translated import expect_language, files_in
 from labkit.scan import read_answers, scan
-from labkit.translating import wrongs
 
 __all__ = ["release"]
 
@@ -41,7 +40,7 @@ def release(root: Path, target: Path, *, lang: str = "en") -> Edition:
     Raises ReleaseError (the language or a text that is not translated, the target, a stale notebook), LeakFound when an
     answer is in it, and what the course's own files raise when they are not right. *target* is then as it was.
     """
-    _expect_language(root, lang)
+    expect_language(root, lang)
     _expect_fresh(root)
     answers = read_answers(root)
 
@@ -88,21 +87,6 @@ def _title(notebook: bytes) -> str:
             if cell["cell_type"] == "markdown" and line.startswith("# "):
                 return line.removeprefix("# ").strip()
     return "…"
-
-
-def _expect_language(root: Path, lang: str) -> None:
-    """A course in another language must be translated whole: half of one is worse than English."""
-    if lang == "en":
-        return
-    if lang not in LANGUAGES:
-        raise ReleaseError(f"there is no edition in {lang!r}", next_act=f"--lang, one of {', '.join(LANGUAGES)}")
-    wrong = list(wrongs(root, lang))
-    if wrong:
-        raise ReleaseError(
-            f"the edition in {lang!r} is not complete ({len(wrong)} texts)",
-            evidence="\n  ".join(["", *(one.line for one in wrong[:20])]),
-            next_act="labkit languages check says all of them",
-        )
 
 
 def _expect_fresh(root: Path) -> None:

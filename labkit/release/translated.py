@@ -13,10 +13,27 @@ from labkit.course.catalogues import catalogue, notebook_in
 from labkit.course.handout import student_files
 from labkit.exercises import model, texts
 from labkit.exercises import notebook as exercises_notebook
-from labkit.languages import speaking, translate
+from labkit.languages import LANGUAGES, speaking, translate
+from labkit.release.building import ReleaseError
 from labkit.show import figures
+from labkit.translating import wrongs
 
-__all__ = ["files_in"]
+__all__ = ["expect_language", "files_in"]
+
+
+def expect_language(root: Path, lang: str) -> None:
+    """A course in another language must be translated whole: half of one is worse than English. Raises ReleaseError."""
+    if lang == "en":
+        return
+    if lang not in LANGUAGES:
+        raise ReleaseError(f"there is no edition in {lang!r}", next_act=f"--lang, one of {', '.join(LANGUAGES)}")
+    wrong = list(wrongs(root, lang))
+    if wrong:
+        raise ReleaseError(
+            f"the edition in {lang!r} is not complete ({len(wrong)} texts)",
+            evidence="\n  ".join(["", *(one.line for one in wrong[:20])]),
+            next_act="labkit languages check says all of them",
+        )
 
 
 def files_in(lang: str, root: Path) -> Iterator[tuple[str, bytes]]:

@@ -22,7 +22,7 @@ from labkit.course.kernel import CourseKernel
 from labkit.course.outputs import comparable, text
 from labkit.exercises import model
 from labkit.exercises.edits import edited
-from labkit.release import release
+from labkit.release import release, release_instructors
 from labkit.release.translated import files_in
 from labkit.translating import wrongs
 
@@ -101,6 +101,16 @@ def test_its_page_is_french(edition: Path) -> None:
     assert "- [03-path.ipynb](notebooks/03-path.ipynb): Le trajet d'un objet\n" in page
     assert "l'outil du cours" in page
     assert "the " not in page.replace("the versions that", "")
+
+
+def test_the_source_of_an_assignment_is_french_and_has_the_solutions(tmp_path: Path) -> None:
+    root = release_instructors(ROOT, tmp_path / "nbgrader", lang="fr").root
+    (assignment,) = (root / "source").iterdir()
+    ours = json.loads((assignment / "10-exercises.ipynb").read_text(encoding="utf-8"))
+    prose = "".join(_source(one) for one in ours["cells"] if one["cell_type"] == "markdown")
+    assert prose.startswith("# Exercices\n") and f"Ce qui est jugé{WIDE}:" in prose and "What is judged" not in prose
+    assert sum("### BEGIN SOLUTION" in _source(one) for one in ours["cells"]) == len(model.load_all(ROOT))
+    assert "# Votre réponse. " in (root / "nbgrader_config.py").read_text(encoding="utf-8")
 
 
 def test_a_page_played_says_what_the_server_said_and_the_rest_in_french(edition: Path, kernel: CourseKernel) -> None:
