@@ -121,7 +121,8 @@ print(json.dumps(wrote))
 
 
 def test_it_writes_in_its_tmp_only_and_not_much(bubblewrap: Walls) -> None:
-    places = ["/", "/dev", "/etc", "/usr", "/usr/bin", "/proc", *map(str, (Path.home(), REPOSITORY, REPOSITORY / "labkit"))]
+    places = ["/", "/dev", "/etc", "/usr", "/usr/bin", "/proc", str(Path.home()), str(REPOSITORY)]
+    places += [str(REPOSITORY / "labkit")]
     places += [sys.prefix, str(Path(sys.executable).parent), str(Path(shutil.which("kubectl") or "/usr/bin").parent)]
     assert told(run(bubblewrap, WRITES, *places, "/tmp")) == ["/tmp"]
     full = run(bubblewrap, "for n in range(9): open(f'/tmp/{n}', 'wb').write(bytes(300_000))")
