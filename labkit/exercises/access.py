@@ -47,7 +47,11 @@ def allowed(api: Api, user: str, verb: str, resource: str, namespace: str | None
 
 
 def _groups(user: str) -> list[str]:
-    """The groups that the server gives a service account (kubernetes 1.37, pkg/serviceaccount/util.go)."""
+    """The groups that the server gives a service account (kubernetes 1.37, pkg/serviceaccount/util.go), or whoever
+    does not log in (apiserver, pkg/authentication/request/anonymous/anonymous.go).
+    """
+    if user == "system:anonymous":
+        return ["system:unauthenticated"]
     parts = user.split(":")
     if parts[:2] == ["system", "serviceaccount"] and len(parts) == 4:
         return ["system:serviceaccounts", f"system:serviceaccounts:{parts[2]}", "system:authenticated"]
