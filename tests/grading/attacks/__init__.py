@@ -1,0 +1,17 @@
+"""What students could hand in to get marks that are not theirs, or to harm the grader: each with the mark it must get.
+
+Every attack is one submission of one class, with innocent ones among them. The code of an attack is told where the
+course, the grades and all the others' work lie, which no student knows: what holds must hold without a secret.
+"""
+
+from __future__ import annotations
+
+from tests.grading.attacks import cells, packages, scripts, texts
+from tests.grading.attacks.handed import Attack
+
+__all__ = ["ALL", "CHEAP", "Attack"]
+
+ALL: tuple[Attack, ...] = (*texts.INNOCENT, *cells.ATTACKS, *scripts.ATTACKS, *texts.ATTACKS, *packages.ATTACKS)
+
+CHEAP = ("right-rule", "off-by-one", "patched-labkit", "daemon", "yaml-bomb", "link-in-a-zip")
+"""Those that are graded twice, the second time in another order."""

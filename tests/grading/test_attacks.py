@@ -1,0 +1,147 @@
+"""Every attack gets the mark that it must get, the innocent get theirs, and nothing of an attack is left.
+
+One class of all of them is graded by the real command with two workers, under limits shorter than a class has.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from labkit.exercises.model import load_all
+from labkit.grading.walls import Walls
+from labkit.waiting import Seen, wait_for
+from tests.grading.attacks import ALL, CHEAP, Attack
+from tests.grading.attacks.handed import CHOSEN, EXERCISES
+from tests.grading.attacks.school import MARK, SECRET, School
+
+GRADED = [one for one in ALL if one.points is not None]
+LISTED = [one for one in ALL if one.points is None]
+
+
+@pytest.fixture(scope="module")
+def school(tmp_path_factory: pytest.TempPathFactory) -> Iterator[School]:
+    """The class, graded."""
+    walls = Walls.find()
+    if walls.bubblewrap is None:
+        pytest.skip(f"without bubblewrap attacks read what their user may read: {'; '.join(walls.missing)}")
+    place = tmp_path_factory.mktemp("attacks")
+    place.chmod(0o755)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LABKIT_HOME", str(place / "home"))
+        one = School(place)
+        one.hand_in(ALL)
+        before = one.listing()
+        assert one.grade("--jobs", "2") == 1, one.errors
+        assert one.listing() == before, "something was written where grading has nothing to write"
+        yield one
+
+
+@pytest.mark.parametrize("attack", GRADED, ids=lambda one: one.name)
+def test_it_gets_the_mark_that_it_must_get(school: School, attack: Attack) -> None:
+    row = school.marks[_shown(attack)]
+    result = school.result(attack.name)
+    assert float(row["score"]) == attack.points, _told(result)
+    assert float(row[attack.exercise]) == attack.points
+    assert result["exercises"][CHOSEN.index(attack.exercise)]["points"] == attack.points
+    text = json.dumps(result, ensure_ascii=False)
+    codes = {note["code"] for one in (result, *result["exercises"]) for note in one["notes"]}
+    assert set(attack.notes) <= codes, _told(result)
+    assert [words for words in attack.says if words not in text] == [], _told(result)
+
+
+@pytest.mark.parametrize("attack", LISTED, ids=lambda one: one.name)
+def test_what_is_no_submission_is_listed_and_has_no_mark(school: School, attack: Attack) -> None:
+    assert attack.name not in school.marks
+    listed = [one["code"] for one in school.book["problems"] if one["text"].startswith(attack.name)]
+    assert listed == list(attack.notes)
+
+
+def test_the_class_is_graded_whole_and_nobody_else_is_in_the_grade_book(school: School) -> None:
+    assert set(school.marks) == {_shown(one) for one in GRADED}
+    assert school.said.startswith(f"{len(GRADED)} submissions are graded: {len(GRADED)} anew")
+    assert {one["code"] for one in school.book["problems"]} == {code for one in LISTED for code in one.notes}
+
+
+def test_nothing_is_left_of_any(school: School) -> None:
+    wait_for("everything to be gone", lambda: Seen(not school.left(), f"{school.left()}"), limit_s=10.0)
+    assert school.marked() == []
+    clusters = school.place / "home" / "clusters"
+    assert [path for path in clusters.iterdir() if path.is_dir()] == []
+
+
+def test_no_page_gives_away_a_hidden_probe(school: School) -> None:
+    for name in CHOSEN:
+        (mine,) = (one for one in load_all(school.place / "course") if one.id == name)
+        seen = {text for probe in mine.probes for step in probe.steps for text in (step.name, step.otherwise)}
+        hidden = {text for probe in mine.hidden for step in probe.steps for text in (step.name, step.otherwise)}
+        secrets = [" ".join(text.split())[:40] for text in hidden - seen if len(text) > 15]
+        assert secrets, name
+        for path in _students_files(school):
+            text = " ".join(path.read_text(encoding="utf-8").split())
+            assert [one for one in secrets if one in text] == [], path
+
+
+def test_no_page_acts_when_it_is_looked_at(school: School) -> None:
+    assert "\x1b" not in school.said + school.errors
+    assert any(MARK in path.read_text(encoding="utf-8") for path in _students_files(school)), "nothing was tried"
+    for path in (school.place / "grades").rglob("*"):
+        if path.is_file():
+            text = path.read_text(encoding="utf-8")
+            assert "\x1b" not in text, path
+            assert "\u202e" not in text, path
+            assert SECRET not in text, path
+            if path.suffix == ".html":
+                assert "<script>alert" not in text, path
+                assert "<img src=x" not in text, path
+            if path.suffix == ".ipynb":
+                outputs = [out for cell in json.loads(text)["cells"] for out in cell.get("outputs", ())]
+                assert not [
+                    out for out in outputs if {"text/html", "application/javascript"} & set(out.get("data", ()))
+                ]
+
+
+def test_the_same_marks_in_another_order_with_one_worker(school: School) -> None:
+    """The grade book of a part of the class, from the results that there are, and from new ones: the same bytes."""
+    school.hand_in([one for one in ALL if one.name in CHEAP], "part")
+    shutil.copytree(school.place / "grades", school.place / "kept")
+    codes = {school.grade("--jobs", "1", folder="part", out="kept")}
+    assert "nothing was to be done anew" in school.said
+    codes.add(school.grade("--jobs", "1", folder="part", out="anew", order="--last-first"))
+    assert f"{len(CHEAP)} anew" in school.said
+    assert codes == {0}
+    for name in ("grades.csv", "grades.json", "junit.xml"):
+        assert (school.place / "anew" / name).read_bytes() == (school.place / "kept" / name).read_bytes(), name
+
+
+def test_attacks_answer_exercises_of_the_class() -> None:
+    assert {one.exercise for one in ALL} == set(CHOSEN) <= set(EXERCISES)
+    assert len({one.name for one in ALL}) == len(ALL)
+    assert set(CHEAP) <= {one.name for one in ALL}
+
+
+def _shown(attack: Attack) -> str:
+    return attack.name.replace("\x1b", "\ufffd")
+
+
+def _told(result: dict[str, object]) -> str:
+    """Of the exercise that was answered what helps to see why."""
+    exercises = result["exercises"]
+    assert isinstance(exercises, list)
+    told = [{**one, "notebook": None, "answer": None} for one in exercises if one["report"] or one["notes"]]
+    outputs = [
+        cell["outputs"]
+        for one in exercises
+        if one["notebook"]
+        for cell in one["notebook"]["cells"]
+        if "outputs" in cell
+    ]
+    return json.dumps([told, result["notes"], outputs], indent=1)[:6000]
+
+
+def _students_files(school: School) -> list[Path]:
+    return [*(school.place / "grades").glob("*/feedback.html"), *(school.place / "grades").glob("*/*.ipynb")]
