@@ -277,3 +277,15 @@ def test_lines_are_numbered_beside_each_field(visit: Visits) -> None:
     assert beside == pytest.approx(field, abs=2)
     page.locator("#definition").evaluate("one => { one.scrollTop = 200; }")
     expect(numbers).to_have_js_property("scrollTop", 200)
+
+
+def test_on_paper_all_stages_and_the_whole_texts_are_there_and_no_button(visit: Visits) -> None:
+    page = visit(width=800)
+    judged(page)
+    page.emulate_media(media="print")
+    stages = page.locator("#results details")
+    assert stages.count() == stages.locator("> summary + p:visible").count() > 5
+    assert page.locator("button:visible, select:visible, nav:visible").count() == 0
+    for field in ("#definition", "#object"):
+        assert page.eval_on_selector(field, "one => one.scrollHeight <= one.clientHeight")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 800
