@@ -145,7 +145,7 @@ def miniature(tmp_path: Path) -> Iterator[Miniature]:
     for name in ("pyproject.toml", "requirements.lock"):
         root.mkdir(exist_ok=True)
         shutil.copy(REPOSITORY / name, root)
-    for part in ("__init__.py", "errors.py", "waiting.py", "cluster", "course", "machine", "show"):
+    for part in ("__init__.py", "errors.py", "languages.py", "waiting.py", "cluster", "course", "machine", "show"):
         source = REPOSITORY / "labkit" / part
         copy: Callable[..., object] = shutil.copytree if source.is_dir() else shutil.copy
         (root / "labkit").mkdir(exist_ok=True)
