@@ -24,6 +24,7 @@ import shutil
 import signal
 import sys
 import traceback
+from collections.abc import Container, Iterator
 from pathlib import Path
 
 __all__ = ["main"]
@@ -50,6 +51,7 @@ def main(alone: bool, folders: list[Path]) -> None:
     for name in _LOADED:
         importlib.import_module(name)
     gc.freeze()  # or the collector would write to, and copy, each page that is shared
+    ways = {path for folder in folders for path in _ways(folder)}
     orders, answers = os.dup(0), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
@@ -72,7 +74,7 @@ def main(alone: bool, folders: list[Path]) -> None:
             for line in lines:
                 if line == b"end":
                     _forget(looking, watched)
-                    _clear(kernel, folders, alone=alone)
+                    _clear(kernel, folders, ways, alone=alone)
                     kernel = watched = None
                     os.write(answers, b"cleared\n")
                     continue
@@ -110,7 +112,15 @@ def _begin(connection: bytes, home: Path, ours: tuple[int, int, selectors.BaseSe
         os._exit(0)
 
 
-def _clear(kernel: int | None, folders: list[Path], *, alone: bool) -> None:
+def _ways(folder: Path) -> Iterator[Path]:
+    """The folders in *folder* that only lead to what is shown there: nothing else is in it before the first kernel."""
+    for one in folder.iterdir():
+        if one.is_dir() and not one.is_symlink() and not os.path.ismount(one):
+            yield one
+            yield from _ways(one)
+
+
+def _clear(kernel: int | None, folders: list[Path], ways: Container[Path], *, alone: bool) -> None:
     """End the kernel and all that is left of it, and empty its folders. Raises OSError when something stays."""
     if kernel is not None:
         with contextlib.suppress(ProcessLookupError):
@@ -121,11 +131,20 @@ def _clear(kernel: int | None, folders: list[Path], *, alone: bool) -> None:
     if kernel is not None:
         os.waitpid(kernel, 0)
     for folder in folders:
-        for one in folder.iterdir():
-            if one.is_dir() and not one.is_symlink():
-                shutil.rmtree(one)
-            else:
-                one.unlink()
+        _empty(folder, ways)
+
+
+def _empty(folder: Path, ways: Container[Path]) -> None:
+    """All of it but what is shown there, and the ways to that."""
+    for one in folder.iterdir():
+        if os.path.ismount(one):  # Path.is_mount would follow a link
+            continue
+        if one in ways and not one.is_symlink():
+            _empty(one, ways)
+        elif one.is_dir() and not one.is_symlink():
+            shutil.rmtree(one)
+        else:
+            one.unlink()
 
 
 if __name__ == "__main__":

@@ -215,6 +215,25 @@ def test_what_ends_the_runs_process_ends_no_more_than_the_run(
     assert runs["a"].notes[0].text == "the notebooks' run ended early: killed by SIGKILL"
 
 
+def test_all_kernels_come_from_one_process_and_find_nothing_of_each_other(
+    course: Course, cluster: EmbeddedCluster
+) -> None:
+    cell = """
+import os, pathlib
+print("found", [str(one) for one in pathlib.Path("/tmp").rglob("left*")])
+pathlib.Path("/tmp/left/over").mkdir(parents=True)
+pathlib.Path("/tmp/left.txt").symlink_to("/etc")
+print("parent", pathlib.Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()[19])
+"""
+    if course.walls.bubblewrap is None:
+        pytest.skip("no bubblewrap here, so /tmp is everybody's")
+    runs = play(course, cluster, dict.fromkeys(("one", "two", "three"), cell))
+    said = [outputs(run) for run in runs.values()]
+    assert all("found []" in one for one in said), said
+    (begun,) = {one.partition("parent ")[2].partition("\\")[0] for one in said}
+    assert begun.isdigit()
+
+
 def test_nothing_of_a_run_is_left(course: Course, cluster: EmbeddedCluster) -> None:
     left = "import subprocess, sys\nmark = 'import time # labkit-left-over\\nwhile True: time.sleep(1)'\n"
     left += "subprocess.Popen([sys.executable, '-c', mark], start_new_session=True)"
