@@ -1,9 +1,9 @@
 """The module of the pages: the trace as WebAssembly, which a browser loads to judge objects without any server.
 
 Go compiles it from the sources of the control plane, for another processor, so that Go's cache holds nothing of use for
-it the first time: some minutes more on two cores. A reader has to fetch it, so it is kept compressed, and one that has
-grown beyond ``MOST_BYTES`` is an error, not a surprise for readers. Go's own glue, ``wasm_exec.js``, must be of the
-very version that compiled it; so it is copied from there, and is not in the repository.
+it the first time: a minute or two more on two cores. A reader has to fetch it, so it is kept compressed, and one above
+``MOST_BYTES`` is an error, not a surprise for readers. Go's own glue, ``wasm_exec.js``, must be of the version that
+compiled it; so it is copied from there, and is not in the repository.
 """
 
 from __future__ import annotations

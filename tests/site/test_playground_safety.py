@@ -108,6 +108,21 @@ def test_the_language_is_changed_without_losing_the_texts(visit: Visits) -> None
     expect(page.locator("#object")).to_have_value("o: 2")
 
 
+def test_texts_too_long_for_an_address_stay_where_they_are_and_it_is_said(visit: Visits) -> None:
+    page = visit()
+    noise = "[...crypto.getRandomValues(new Uint8Array(60000))].map((one) => one.toString(36)).join('')"
+    page.evaluate(f"editors.fill(object, Array.from({{length: 20}}, () => {noise}).join(''))")
+    long = page.input_value("#object")
+    for button in ("#copy", "text=Français"):
+        page.evaluate("document.getElementById('status').textContent = ''")
+        page.click(button)
+        expect(page.locator("#status")).to_have_text("These texts are too long for a link.")
+        assert page.input_value("#object") == long
+    page.fill("#object", "short: 1")
+    page.click("#copy")
+    expect(page.locator("#link")).to_be_visible()
+
+
 # -- texts -----------------------------------------------------------------------------------------------------------
 
 

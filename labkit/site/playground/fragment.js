@@ -12,11 +12,14 @@ const fragment = (() => {
   const HEAD = "#try=";
   const NAMES = /** @type {const} */ (["definition", "object", "old"]);
   const MOST_BYTES = 12 * 2 ** 20;
+  /** Of an address that every browser takes; from a longer one Chromium goes to an empty page. */
+  const MOST_CHARACTERS = 1_000_000;
 
-  /** @param {Texts} texts */
+  /** The fragment that brings *texts*. Throws where it is longer than an address may be. @param {Texts} texts */
   async function write(texts) {
     const kept = Object.fromEntries(NAMES.flatMap((name) => (texts[name]?.trim() ? [[name, texts[name]]] : [])));
     const bytes = await through(new TextEncoder().encode(JSON.stringify(kept)), new CompressionStream("deflate-raw"));
+    if (bytes.length > MOST_CHARACTERS * 0.7) throw new RangeError("too large");
     let binary = "";
     for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
     return HEAD + btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");

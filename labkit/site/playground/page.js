@@ -95,8 +95,19 @@
     if (!is && (had === cancelButton || had === document.body)) judgeButton.focus();
   }
 
+  /** The address that brings the texts to the page at *href*; "" where they are too long, which is told. @param {string} href */
+  async function addressAt(href) {
+    try {
+      return new URL(await fragment.write(texts()), href).href;
+    } catch {
+      tell(say("link.long"), "bad");
+      return "";
+    }
+  }
+
   async function copyLink() {
-    const address = new URL(await fragment.write(texts()), location.href).href;
+    const address = await addressAt(location.href);
+    if (!address) return;
     location.replace(address);
     link.value = address;
     link.hidden = false;
@@ -127,7 +138,8 @@
   async function goOn(event) {
     const { href } = /** @type {HTMLAnchorElement} */ (event.currentTarget);
     event.preventDefault();
-    location.assign(new URL(await fragment.write(texts()), href));
+    const address = await addressAt(href);
+    if (address) location.assign(address);
   }
 
   for (const field of Object.values(fields)) editors.number(field);
