@@ -13,5 +13,5 @@ __all__ = ["ALL", "CHEAP", "Attack"]
 
 ALL: tuple[Attack, ...] = (*texts.INNOCENT, *cells.ATTACKS, *scripts.ATTACKS, *texts.ATTACKS, *packages.ATTACKS)
 
-CHEAP = ("right-rule", "off-by-one", "patched-labkit", "daemon", "yaml-bomb", "link-in-a-zip")
+CHEAP = ("right-rule", "patched-labkit", "daemon", "yaml-bomb", "link-in-a-zip")
 """Those that are graded twice, the second time in another order."""

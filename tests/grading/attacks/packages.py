@@ -69,9 +69,9 @@ ATTACKS = (
     Attack("link-in-a-folder", _link_in_a_folder, 0, ("refused",)),
     Attack("leads-out", _leads_out, OFF_BY_ONE_POINTS, ("refused",)),
     Attack("bomb", _bomb, 0, ("refused",)),
-    Attack("bomb-in-zips", _bomb_in_zips, None, ("refused",)),
+    Attack("bomb-in-zips", _bomb_in_zips, 0, ("refused",)),
     Attack("large-notebook", _large, 0, ("refused",)),
-    Attack("many-files", _many, None, ("refused",)),
+    Attack("many-files", _many, 0, ("refused",)),
     Attack("deep-notebook", _deep, 0, ("broken-notebook",)),
     Attack(
         "two-works",
