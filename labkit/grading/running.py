@@ -156,7 +156,9 @@ class Running:
         limits = self._limits
         argv = [sys.executable, "-P", "-s", "-m", "pytest", "-q", "--color=no", "--tb=no", "-p", "no:cacheprovider"]
         argv += ["-c", str(place.settings), "--rootdir", str(place.folder)]
-        argv += ["-p", "nbval.plugin", "-p", "labkit.grading.plugin", "--nbval", "--nbval-current-env"]
+        for plugin in ("labkit.grading.lean", "nbval.plugin", "labkit.grading.plugin"):
+            argv += ["-p", plugin]
+        argv += ["--nbval", "--nbval-current-env"]
         argv += [f"--nbval-sanitize-with={sanitize.CONFIG}", f"--nbval-cell-timeout={limits.cell_s}"]
         argv += [f"--nbval-kernel-startup-timeout={limits.start_s}"]
         argv += [f"--labkit-record={place.record}", f"--labkit-nursery={place.nursery}"]

@@ -51,7 +51,7 @@ class Sizes:
     few: int = 8
 
 
-QUICK = Sizes(6, 2)
+QUICK = Sizes(4, 2)
 
 
 @dataclass(frozen=True)
