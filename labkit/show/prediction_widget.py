@@ -46,7 +46,8 @@ def widget(value: Question) -> widgets.VBox:
         layout,
     )
     tooltip = translate("sends the object as a dry run; nothing is stored")
-    button = widgets.Button(description=translate("ask the server"), tooltip=tooltip)
+    wide = widgets.Layout(width="auto", align_self="flex-start")
+    button = widgets.Button(description=translate("ask the server"), tooltip=tooltip, layout=wide)
     answer = widgets.HTML()
 
     def ask(_: widgets.Button) -> None:
