@@ -24,11 +24,18 @@ import labkit
 from labkit.cluster import system, tools
 from labkit.cluster.kubectl import clean_environment
 
-__all__ = ["Beginning", "Run", "Runner", "end_group", "limited", "run_begun", "run_script"]
+__all__ = ["BEGUN", "Beginning", "Run", "Runner", "end_group", "limited", "run_begun", "run_script"]
 
-LIMIT_S = 20.0
+LIMIT_S = 60.0
+CPU_LIMIT_S = 20
+"""What a script may use of a processor: the same on a machine that is busy. Waiting is limited by ``LIMIT_S``."""
+
+BEGUN = "labkit: the script begins\n"
 OUTPUT_BYTES = 8 * 1024 * 1024
 _SHOWN = 200_000
+_SIGXCPU = 24
+_CPU_ENDED = (-_SIGXCPU, 128 + _SIGXCPU)
+"""Exit statuses of who used up its processor time: as Python tells it, and as bubblewrap does."""
 
 _LIMITED = """
 import json, os, runpy, sys
@@ -36,7 +43,7 @@ told = json.loads(sys.argv[1])
 try:
     import resource
     for name, value in told["limits"].items():
-        resource.setrlimit(getattr(resource, name), (value, value))
+        resource.setrlimit(getattr(resource, name), (value, value + (name == "RLIMIT_CPU")))
 except ImportError:
     pass
 if told["uid"] is not None:
@@ -46,6 +53,8 @@ if told["uid"] is not None:
 if told["cwd"]:
     os.chdir(told["cwd"])
 sys.argv = sys.argv[2:]
+if told["mark"]:
+    os.write(2, told["mark"].encode())
 if sys.argv[0] == "-m":
     del sys.argv[0]
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
@@ -90,22 +99,23 @@ def limited(
     *,
     uid: int | None = None,
     cwd: Path | None = None,
+    mark: str = "",
 ) -> tuple[str, ...]:
     """The argv of this Python that runs *program*: a script's path, or "-m" and a module, and arguments.
 
     *limits* are by the names of ``resource``. With *uid* (only root can) it gives up all its rights for that one's
-    before anything of *program* is read, and then moves to *cwd*.
+    before anything of *program* is read, and then moves to *cwd*. *mark* is what it says to standard error last.
     """
-    told = {"limits": dict(limits), "uid": uid, "cwd": str(cwd or "")}
+    told = {"limits": dict(limits), "uid": uid, "cwd": str(cwd or ""), "mark": mark}
     return (sys.executable, "-P", "-s", "-B", "-c", _LIMITED, json.dumps(told), *program)
 
 
 def run_script(script: str, argv: tuple[str, ...] = (), kubeconfig: Path | None = None) -> Run:
-    """Run it with this Python. Never raises for what the script does."""
+    """Run it with this Python. Never raises for what the script does; OSError when it cannot be run."""
 
     def begun(folder: Path, path: Path) -> Beginning:
-        limits = {"RLIMIT_FSIZE": OUTPUT_BYTES, "RLIMIT_CORE": 0, "RLIMIT_CPU": int(LIMIT_S) + 1}
-        return Beginning(limited((str(path), *argv), limits), _environment(folder, kubeconfig), folder)
+        limits = {"RLIMIT_FSIZE": OUTPUT_BYTES, "RLIMIT_CORE": 0, "RLIMIT_CPU": CPU_LIMIT_S}
+        return Beginning(limited((str(path), *argv), limits, mark=BEGUN), _environment(folder, kubeconfig), folder)
 
     return run_begun(script, begun, limit_s=LIMIT_S)
 
@@ -120,7 +130,9 @@ def run_begun(
 ) -> Run:
     """Run *script* as *begin* says, which is given a fresh folder and the script's file in it.
 
-    *watch* is entered with the process, and says, in lines, why it ended it, if it did. *end* ends what is left of it.
+    *begin* lets the script's process write BEGUN (``limited``) when nothing but the script comes after it: an end
+    before that is no doing of the script's, and an OSError. *watch* is entered with the process, and says, in lines, why it
+    ended it, if it did. *end* ends what is left of it.
     """
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="labkit-answer-")))
@@ -138,7 +150,11 @@ def run_begun(
                 status = None
             finally:
                 (end or end_group)(process)
-        return Run(status, _head(out), "\n".join([_head(err), *why]) if why else _head(err))
+        before, mark, said = _head(err).partition(BEGUN)
+        if not mark:
+            words = [*before.strip().splitlines()[-1:], *why] or [f"exit status {status}"]
+            raise OSError(f"a script's process could not be started: {'; '.join(words)}")
+        return Run(None if status in _CPU_ENDED else status, _head(out), "\n".join([said, *why]) if why else said)
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:

@@ -30,7 +30,7 @@ import psutil
 
 import labkit
 from labkit.cluster import tools
-from labkit.exercises.sandbox import Beginning, Run, Runner, end_group, limited, run_begun
+from labkit.exercises.sandbox import BEGUN, Beginning, Run, Runner, end_group, limited, run_begun
 
 __all__ = ["LIMITS", "Box", "Limits", "Walls"]
 
@@ -55,7 +55,8 @@ class Limits:
     open_files: int = 512
     file: int = 32 << 20
     room: int = 64 << 20
-    script_s: float = 20.0
+    script_cpu_s: int = 20
+    script_s: float = 60.0
     look_s: float = 0.5
 
 
@@ -148,8 +149,11 @@ class Walls:
 
     # -- starting a program -------------------------------------------------------------------------------------------
 
-    def begin(self, program: Sequence[str], box: Box, *, more: Mapping[str, int] | None = None) -> Beginning:
-        """How to start *program* (as in ``sandbox.limited``) inside. *more* are further limits by ``resource``'s names.
+    def begin(
+        self, program: Sequence[str], box: Box, *, more: Mapping[str, int] | None = None, mark: str = ""
+    ) -> Beginning:
+        """How to start *program* inside (*mark* as in ``sandbox.limited``). *more* are further limits by ``resource``'s
+        names.
 
         The argv holds everything, the environment too: what starts it may add variables of its own, none gets in.
         """
@@ -161,7 +165,7 @@ class Walls:
             "RLIMIT_NPROC": self.limits.processes + self._threads_beside(),
             **(more or {}),
         }
-        inner = limited(program, limits, uid=self.uid, cwd=box.cwd)
+        inner = limited(program, limits, uid=self.uid, cwd=box.cwd, mark=mark)
         env = self._environment(box)
         if self.bubblewrap is None:
             said = [f"{name}={value}" for name, value in sorted(env.items())]
@@ -192,8 +196,8 @@ class Walls:
                 box = Box(cwd=folder, home=folder, shown=tuple(shown), env=env)
                 if self.bubblewrap is not None:
                     box = replace(box, cwd=Path("/tmp"))  # noqa: S108  (its own)
-                seconds = int(self.limits.script_s) + 1
-                return self.begin((str(path), *argv), box, more={"RLIMIT_CPU": seconds})
+                more = {"RLIMIT_CPU": self.limits.script_cpu_s}
+                return self.begin((str(path), *argv), box, more=more, mark=BEGUN)
 
             return run_begun(script, begun, limit_s=self.limits.script_s, watch=self.watch, end=self.end)
 

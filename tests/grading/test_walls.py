@@ -193,6 +193,24 @@ def test_endless_output_ends_and_is_cut(walls: Walls) -> None:
     assert 0 < len(done.stdout) <= 200_000
 
 
+def test_walls_that_fail_are_no_failure_of_the_script(walls: Walls, tmp_path: Path) -> None:
+    full = tmp_path / "bwrap"
+    full.write_text("#!/bin/sh\necho 'bwrap: Cannot mkdir: No space left on device' >&2\nexit 1\n")
+    full.chmod(0o755)
+    with pytest.raises(OSError, match=r"could not be started: bwrap: .*No space left"):
+        run(replace(walls, bubblewrap=full), "print(1)")
+    if os.geteuid() == 0:
+        with pytest.raises(OSError, match="could not be started"):
+            run(replace(walls, bubblewrap=None, uid=2**32 - 1), "print(1)")
+
+
+def test_processor_time_is_limited_and_waiting_is_not_counted(walls: Walls) -> None:
+    short = replace(walls, limits=replace(walls.limits, script_cpu_s=1))
+    assert run(short, "while True: pass").exit_code is None
+    waits = run(short, "import sys, time\ntime.sleep(1.5)\nprint('waited', file=sys.stderr)")
+    assert (waits.exit_code, waits.stderr) == (0, "waited\n")
+
+
 def test_what_holds_is_said_in_words(walls: Walls) -> None:
     lines = walls.describe()
     assert lines == Walls.find(hidden=(REPOSITORY,), limits=SMALL).describe()
