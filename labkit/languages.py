@@ -53,7 +53,7 @@ def speaking(lang: str) -> Iterator[None]:
 
 def translate(text: str, /, **named: object) -> str:
     """*text* in the language that is spoken; its fields (``{kind}``) are filled in where any is *named*."""
-    (said,) = _own(language()).get(("", text), (text,))
+    said = _own(language()).get(("", text), (text,))[0]
     return said.format(**named) if named else said
 
 

@@ -77,6 +77,12 @@ def test_a_message_is_looked_up_before_its_fields_are_filled() -> None:
 
 
 @pytest.mark.usefixtures("french")
+def test_a_message_that_is_also_one_of_several_has_its_singular() -> None:
+    with speaking("fr"):
+        assert translate("{n} field of {what}") == "{n} champ de {what}"
+
+
+@pytest.mark.usefixtures("french")
 def test_what_has_no_entry_or_a_fuzzy_one_stays_english() -> None:
     with speaking("fr"):
         assert translate("an old one") == "an old one"
