@@ -68,7 +68,7 @@ def parsed(text: str, name: str) -> tuple[Any, ...]:
     """The YAML documents of a text that are not empty, whatever they are. Raises ManifestError with the line."""
     try:
         return tuple(one for one in yaml.load_all(text, Loader=_Loader) if one is not None)
-    except (yaml.YAMLError, RecursionError) as error:
+    except Exception as error:  # PyYAML raises whatever Python's types do for "!!int x" and the like
         said = _PLACE.sub(r"(\1)", " ".join(str(error).split()))
         raise ManifestError(translate("{name}: not YAML", name=name), evidence=said) from error
 

@@ -71,8 +71,11 @@ def _misshapen(obj: dict[str, Any]) -> Iterator[str]:
         if not isinstance(obj[name], str):
             yield translate("{field} is no text", field=name)
     for name in ("name", "namespace"):
-        if not isinstance(metadata.get(name, ""), str):
+        value = metadata.get(name, "")
+        if not isinstance(value, str):
             yield translate("{field} is no text", field="metadata." + name)
+        elif value in (".", "..") or "/" in value or "%" in value:  # the server's own rule for what is in a path
+            yield translate("{field} is no name: {value}", field="metadata." + name, value=value)
     for name in _MAPS:
         if not isinstance(metadata.get(name) or {}, dict):
             yield translate("{field} is no map", field="metadata." + name)

@@ -36,6 +36,16 @@ def test_what_is_not_yaml_is_told_with_its_line_and_without_the_parsers_own_word
     assert refused.value.evidence == "mapping values are not allowed in this context (line 2, column 7)"
 
 
+@pytest.mark.parametrize(
+    "value", ["!!int x", "!!float x", "!!bool x", "!!timestamp x", f"1{'0' * 5000}"], ids=lambda value: value[:12]
+)
+def test_a_value_that_is_not_what_it_is_said_to_be_is_no_yaml(value: str) -> None:
+    with pytest.raises(ManifestError) as refused:
+        manifests.parsed(f"{HEAD}data: {value}\n", "the answer")
+    assert refused.value.state == "the answer: not YAML"
+    assert refused.value.evidence
+
+
 def test_empty_documents_are_left_out(tmp_path: Path) -> None:
     assert len(manifests.documents(manifest_file(tmp_path, f"---\n{HEAD}---\n# nothing\n---\n{HEAD}"))) == 2
 
