@@ -84,7 +84,7 @@ class Resource:
         """URL path of the collection, or of the object when *name* is given."""
         parts = ["/apis" if self.group else "/api", self.group_version]
         if self.namespaced and namespace is not None:
-            parts += ["namespaces", namespace]
+            parts += ["namespaces", quote(namespace, safe="")]
         parts.append(self.plural)
         if name is not None:
             parts.append(quote(name, safe=""))

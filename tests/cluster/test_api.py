@@ -116,6 +116,7 @@ def test_paths_of_cluster_wide_and_namespaced_types() -> None:
     colis = Resource("cours.example.com", "v1", "colis", "Colis", namespaced=True)
     role = Resource("rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", namespaced=False)
     pods = Resource("", "v1", "pods", "Pod", namespaced=True)
+    assert pods.path("../x", "a") == "/api/v1/namespaces/..%2Fx/pods/a"
     assert colis.path("ch54", "a") == "/apis/cours.example.com/v1/namespaces/ch54/colis/a"
     assert colis.path() == "/apis/cours.example.com/v1/colis"
     assert role.path("ch54", "system:view") == "/apis/rbac.authorization.k8s.io/v1/clusterroles/system%3Aview"
