@@ -40,6 +40,11 @@ _VERSION = re.compile(r"v\d+(?:(?:alpha|beta)\d+)?")
 _BARS = re.compile(r"[|│┃║;\t]")
 _RULES = re.compile(r"[-+=_|│┃║─━═┌┐└┘├┤┬┴┼╔╗╚╝╠╣╦╩╬\s]*")
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+LONGEST_LINE = 1_000
+MOST_LINES = 2_000
+"""More of a report is not read: what a script prints has no end, and some patterns take the square of a line."""
+
+_MOST_NUMBERS = 4
 _NO = re.compile(r"\b(no|not|none|nothing|non|rien|aucune?|pas|sans|0)\b")
 
 
@@ -100,9 +105,10 @@ class Report:
 
 def read(text: str) -> Report:
     """Find the line of titles, and cut every later line that has the name of a definition by it."""
-    lines = [_ESCAPES.sub("", line).rstrip() for line in text.splitlines()]
+    lines = [_ESCAPES.sub("", line[:LONGEST_LINE]).rstrip() for line in text.splitlines()]
     lines = [line for line in lines if line and not _RULES.fullmatch(line)]
     last = lines[-1] if lines else ""
+    del lines[MOST_LINES:]
     for number, line in enumerate(lines):
         header = _header(line)
         if len({name for name, _ in header}) >= 3:
@@ -191,6 +197,12 @@ def versions_in(cell: str) -> Versions:
     return found
 
 
+def numbers_in(line: str) -> set[int]:
+    """The numbers of a line that says few; of one that says many, or a number without end, none."""
+    found = re.findall(r"(?<![\w.])\d+(?![\w.]*\d)", line)
+    return {int(one) for one in found if len(one) < 10} if len(found) <= _MOST_NUMBERS else set()
+
+
 def to_migrate(cell: str) -> bool:
     """Whether a cell says that there is something to migrate."""
     plain = _plain(cell).strip()
@@ -232,8 +244,7 @@ def finds(run: Run, api: Api, step: Step, hidden: bool) -> Iterator[Finding]:
         if name in known:
             why = translate("What is in etcd is {stored}, and that is what it stores.", stored=known[name].stored)
         yield say(translate("{name} not to be reported", name=name), translate("the report has it"), why)
-    numbers = {int(one) for one in re.findall(r"(?<![\w.])\d+(?![\w.]*\d)", report.last)}
-    if not {len(known), len(late)} <= numbers:
+    if not {len(known), len(late)} <= numbers_in(report.last):
         yield say(
             translate("a last line with {all} and {late}", all=len(known), late=len(late)),
             translate('its last line is "{line}"', line=report.last[:120]),
@@ -319,7 +330,7 @@ def objects(run: Run, api: Api, step: Step, hidden: bool) -> Iterator[Finding]:
         if not fact.old and "--tout" not in step.argv:
             continue
         cell = report.rows.get(name, {}).get("objects", "")
-        number = re.search(r"\d+", cell)
+        number = re.search(r"\d{1,9}", cell)
         if fact.objects is None:
             if name not in report.rows or (number and int(number[0]) > 0):
                 yield say(

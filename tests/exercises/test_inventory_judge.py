@@ -129,3 +129,27 @@ def test_these_say_that_there_is_nothing_to_migrate(judge: ModuleType, said: str
 )
 def test_versions_are_read_with_their_marks(judge: ModuleType, cell: str, expected: dict[str, bool]) -> None:
     assert judge.versions_in(cell) == expected
+
+
+def test_of_a_report_without_end_a_part_is_read(judge: ModuleType) -> None:
+    """Its patterns take the square of a line's length, and run outside of any limit."""
+    titles, row = ALIGNED.strip().splitlines()[:2]
+    many = judge.read("\n".join([titles, *(f"n{n}.example.com  v1" for n in range(5_000)), "5000 and 7"]))
+    assert 1_000 < len(many.rows) <= judge.MOST_LINES
+    assert many.last == "5000 and 7"
+    long = judge.read("\n".join((titles, row + " ," * 100_000, "9" * 100_000)))
+    assert max(map(len, long.rows["colis.cours.example.com"].values())) <= judge.LONGEST_LINE
+    assert len(long.last) <= judge.LONGEST_LINE
+
+
+@pytest.mark.parametrize(
+    ("line", "numbers"),
+    [
+        ("12 definitions, 3 to migrate", {12, 3}),
+        ("12 of 14: 12 and 2", {12, 14, 2}),
+        ("9" * 900, set()),
+        (" ".join(map(str, range(400))), set()),
+    ],
+)
+def test_a_last_line_says_few_numbers_that_can_be_read(judge: ModuleType, line: str, numbers: set[int]) -> None:
+    assert judge.numbers_in(line) == numbers
