@@ -96,6 +96,7 @@ class Budget:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.left = limits.unpacked
+        self._listed = 0
 
     def read(self, member: Member, limit: int) -> bytes:
         """The content of *member*. Raises Refused: it is too long, it is broken, or too much was read before."""
@@ -117,6 +118,19 @@ class Budget:
         if len(data) > limit:
             raise Refused(f"larger than {_size(limit)}")
         return data
+
+    def list_zip(self, member: Member) -> list[Member]:
+        """What the zip *member* lists. Raises Refused also where all zips together listed too many files before."""
+        if self.crowded:
+            raise Refused(f"more than {self.limits.members:,} files")
+        found = in_memory(self.read(member, self.limits.unpacked), member.depth + 1, self.limits)
+        self._listed += len(found)
+        return found
+
+    @property
+    def crowded(self) -> bool:
+        """Whether there were more files in zips than a submission may have."""
+        return self._listed > self.limits.members
 
     @property
     def spent(self) -> str:

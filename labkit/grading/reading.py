@@ -148,9 +148,11 @@ def _submission(key: str, where: str, members: Sequence[Member], limits: Limits)
         elif kind == "zip":
             places[one.parts].refused = one.refused
         elif one.refused:
-            notes.append(Note("refused", f"{one.name}: {one.refused}"))
+            notes.append(Note("refused", f"{_inside(one)}: {one.refused}"))
         elif not _is_ours(one):
             others.append(one)
+    if budget.crowded:
+        return Note("refused", f"{key}: more than {limits.members:,} files")
     if len(places) != 1:
         return _several(key, places) if places else _problem(key, "; ".join(note.text for note in notes), others)
     ((parts, place),) = places.items()
@@ -158,9 +160,7 @@ def _submission(key: str, where: str, members: Sequence[Member], limits: Limits)
     if twice:
         return Note("double", f"{key}: {twice}; none is taken")
     if others:
-        notes.append(
-            Note("other-files", translate("not looked at: {names}", names=some_of(one.name for one in others)))
-        )
+        notes.append(Note("other-files", translate("not looked at: {names}", names=some_of(map(_inside, others)))))
     source = "/".join((where, *parts)) if parts else f"{where}/{members[0].parts[0]}"
     return _taken(Submission(key, source), place, notes, budget)
 
@@ -175,7 +175,7 @@ def _taken(empty: Submission, place: _Place, notes: list[Note], budget: Budget) 
         try:
             content = budget.read(one, budget.limits.notebook if is_notebook else budget.limits.answer)
         except Refused as refused:
-            notes.append(Note("refused", f"{one.name}: {refused}"))
+            notes.append(Note("refused", f"{_inside(one)}: {refused}"))
             continue
         if is_notebook:
             notebook = content
@@ -194,10 +194,9 @@ def _with_zips(members: Iterable[Member], budget: Budget) -> Iterator[Member]:
             yield one
             continue
         try:
-            data = budget.read(one, budget.limits.unpacked)
-            inner = archives.in_memory(data, one.depth + 1, budget.limits)
+            inner = budget.list_zip(one)
         except Refused as refused:
-            yield replace(one, refused=f"{one.name}: {refused}")
+            yield replace(one, refused=f"{_inside(one)}: {refused}")
             continue
         yield from _with_zips((more.below(*one.parts) for more in inner if not _is_junk(more)), budget)
 
@@ -219,6 +218,14 @@ def _is_ours(member: Member) -> bool:
 
 
 # -- words ----------------------------------------------------------------------------------------------------------
+
+
+def _inside(member: Member) -> str:
+    """Its name within the work, without the person's: the same work is the same, whoever's it is."""
+    first, *more = member.parts
+    if first == "answers" and more:
+        return member.name
+    return "/".join(more) or f"*{member.suffix}"
 
 
 def _twice(place: _Place) -> str:

@@ -51,7 +51,8 @@ class Submission:
         """Of everything that a result depends on: not of the key, nor of where it was found."""
         digest = hashlib.sha256()
         parts = [("notebook", self.notebook)] if self.notebook is not None else []
-        for name, content in (*parts, *sorted(self.answers)):
+        answers = ((f"answers/{name}", content) for name, content in sorted(self.answers))
+        for name, content in (*parts, *answers):
             digest.update(f"{name}\0{len(content)}\0".encode())
             digest.update(content)
         digest.update(json.dumps([asdict(one) for one in self.notes], sort_keys=True).encode())

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from labkit.grading import archives
 from labkit.grading.archives import MB, Limits
 from labkit.grading.errors import GradingError
 from labkit.grading.reading import Handed, read
@@ -140,7 +141,7 @@ def test_a_whole_student_edition_is_one_work(place: Path) -> None:
     }
     (found,) = read(folder(place, {f"ann/course/{name}": data for name, data in (edition | more).items()})).submissions
     assert (found.notebook, found.answers) == (NOTEBOOK, ANSWERS)
-    assert texts(found.notes) == ["other-files: not looked at: ann/course/x.pdf"]
+    assert texts(found.notes) == ["other-files: not looked at: course/x.pdf"]
 
 
 def test_the_order_and_the_bytes_do_not_depend_on_how_it_was_packed(tmp_path: Path) -> None:
@@ -270,7 +271,42 @@ def test_too_many_files_are_refused(place: Path) -> None:
     folder(place, {"bob.zip": zipped({f"answers/{n}": b"" for n in range(11)})})
     handed = read(place, limits=Limits(members=10))
     assert texts(handed.problems) == ["refused: ann: more than 10 files"]
-    assert texts(handed.submissions[0].notes) == ["refused: bob.zip: more than 10 files in one zip"]
+    assert texts(handed.submissions[0].notes) == ["refused: *.zip: more than 10 files in one zip"]
+
+
+def test_too_many_files_are_refused_in_whatever_zips_they_lie(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = zipped({f"answers/{n}": b"" for n in range(8)})
+    folder(place, {"bob.zip": zipped({f"{n}.zip": inner for n in range(8)}), "ann.ipynb": NOTEBOOK})
+    listed: list[int] = []
+    in_memory = archives.in_memory
+
+    def counting(data: bytes, depth: int, limits: Limits) -> list[archives.Member]:
+        found = in_memory(data, depth, limits)
+        listed.append(len(found))
+        return found
+
+    monkeypatch.setattr(archives, "in_memory", counting)
+    handed = read(place, limits=Limits(members=20))
+    assert texts(handed.problems) == ["refused: bob: more than 20 files"]
+    assert keys(handed) == ["ann"]
+    assert sum(listed) <= 28, "nothing more is listed"
+
+
+def test_the_same_work_of_two_people_has_one_digest(place: Path) -> None:
+    odd = {"answers/rule.yaml": b"a: 1\n", "answers/large.yaml": bytes(1001), "mine.txt": b""}
+    folder(place, {f"{name}/{part}": data for name in ("ann", "bob") for part, data in odd.items()})
+    folder(place, {f"{name}.zip": zipped(odd) for name in ("cem", "dee")} | {"eve.zip": b"none", "fay.zip": b"none"})
+    handed = read(place, limits=Limits(answer=1000))
+    ann, bob, cem, dee, eve, fay = handed.submissions
+    assert (ann.sha256, cem.sha256, eve.sha256) == (bob.sha256, dee.sha256, fay.sha256)
+    assert texts(ann.notes) == [
+        "other-files: not looked at: mine.txt",
+        "refused: answers/large.yaml: larger than 0.001 MB",
+    ]
+
+
+def test_a_notebook_is_not_taken_for_an_answer_of_that_name() -> None:
+    assert Submission("a", "a", NOTEBOOK).sha256 != Submission("a", "a", None, (("notebook", NOTEBOOK),)).sha256
 
 
 def test_links_in_a_folder_are_not_followed(place: Path, tmp_path: Path) -> None:
@@ -285,7 +321,7 @@ def test_links_in_a_folder_are_not_followed(place: Path, tmp_path: Path) -> None
         ("ann", NOTEBOOK, ()),
         ("bob", None, ()),
     ]
-    assert texts(handed.submissions[0].notes) == ["refused: ann/answers: a symbolic link, which is not followed"]
+    assert texts(handed.submissions[0].notes) == ["refused: answers: a symbolic link, which is not followed"]
     assert texts(handed.problems) == ["refused: eve: a symbolic link, which is not followed"]
 
 
@@ -300,7 +336,7 @@ def test_a_notebook_of_200_mb_is_refused_by_its_size(place: Path) -> None:
     finally:
         tracemalloc.stop()
     assert (found.notebook, found.answers) == (None, ANSWERS)
-    assert texts(found.notes) == ["refused: ann/10-exercises.ipynb: larger than 20 MB"]
+    assert texts(found.notes) == ["refused: 10-exercises.ipynb: larger than 20 MB"]
 
 
 def test_names_are_data(place: Path, tmp_path: Path) -> None:
