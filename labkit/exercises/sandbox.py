@@ -131,8 +131,8 @@ def run_begun(
     """Run *script* as *begin* says, which is given a fresh folder and the script's file in it.
 
     *begin* lets the script's process write BEGUN (``limited``) when nothing but the script comes after it: an end
-    before that is no doing of the script's, and an OSError. *watch* is entered with the process, and says, in lines, why it
-    ended it, if it did. *end* ends what is left of it.
+    before that is no doing of the script's, and an OSError. *watch* is entered with the process, and says, in lines,
+    why it ended it, if it did. *end* ends what is left of it.
     """
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="labkit-answer-")))

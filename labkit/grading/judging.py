@@ -26,7 +26,7 @@ __all__ = ["CannotJudge", "Judge"]
 
 
 class CannotJudge(GradingError):
-    """An answer that could not be judged: the control plane died of it, twice. It has no mark, which is not 0."""
+    """An answer that could not be judged: twice its control plane died or did not answer. It has no mark, not 0."""
 
 
 class Judge:
@@ -49,22 +49,31 @@ class Judge:
     def judge(self, exercise: Exercise, text: str, progress: Progress = silent) -> Report:
         """The report on *text*, hidden probes too: the same for the same text, whatever was judged before.
 
-        Raises CannotJudge when the control plane dies of it twice, ExerciseError for a probe that cannot be played,
-        ClusterStartError.
+        Raises CannotJudge when the control plane dies of it, or does not answer, twice; ExerciseError for a probe that
+        cannot be played; ClusterStartError.
         """
         try:
             return self._judged(exercise, text, progress)
         except ClusterGone:
+            once = self._death()
             self._end()
         try:
             return self._judged(exercise, text, progress)
         except ClusterGone as again:
+            twice = self._death()
             self._end()
-            raise CannotJudge(
-                f'the answer to "{exercise.id}" could not be judged: the control plane died of it twice',
-                evidence=again.evidence,
-                next_act="look at the answer, and give the points by hand (--adjust)",
-            ) from again
+            said = f'the answer to "{exercise.id}" could not be judged: '
+            by_hand = "look at the answer, and give the points by hand (--adjust)"
+            if once is not None and twice is not None:
+                said += "the control plane died of it twice"
+                raise CannotJudge(said, evidence=twice.evidence, next_act=by_hand) from again
+            said += "its control plane did not answer, also a second one"
+            again_or = f"run the command again, which tries once more, or {by_hand}"
+            raise CannotJudge(said, evidence=again.evidence, next_act=again_or) from again
+
+    def _death(self) -> ClusterGone | None:
+        """How the control plane ended; None when it did not: whoever gets no answer in time does not know that."""
+        return self._states.cluster.gone() if self._states is not None else None
 
     def _judged(self, exercise: Exercise, text: str, progress: Progress) -> Report:
         def judged(states: Beginnings) -> Report:

@@ -25,7 +25,7 @@ from labkit import __version__
 from labkit.cluster import system
 from labkit.errors import WaitTimeout
 from labkit.grading.errors import GradingError
-from labkit.grading.values import Result, Submission
+from labkit.grading.values import NOT_JUDGED, Result, Submission
 
 __all__ = ["RECORD", "Store", "folder_name", "write_whole"]
 
@@ -66,7 +66,9 @@ class Store:
         return self.root / folder_name(key)
 
     def load(self, submission: Submission) -> Result | None:
-        """The result of exactly this submission by exactly this course, or None."""
+        """The result of exactly this submission by exactly this course, or None; None too when part of it was not
+        judged, which is no result to stay with.
+        """
         try:
             kept = json.loads((self.folder(submission.key) / _RESULT).read_text(encoding="utf-8"))
             if kept["made"] != self._mark(submission, kept["result"]):
@@ -75,6 +77,8 @@ class Store:
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
         if (result.key, result.sha256) != (submission.key, submission.sha256):
+            return None
+        if any(note.code == NOT_JUDGED for one in result.exercises for note in one.notes):
             return None
         return result.named(submission)
 

@@ -16,6 +16,7 @@ import pytest
 from labkit.cluster import Api
 from labkit.cluster.embedded import EmbeddedCluster, attach
 from labkit.cluster.store import Store
+from labkit.errors import ClusterGone
 from labkit.exercises.checks import check, check_all
 from labkit.exercises.model import Exercise, load_all, variants
 from labkit.exercises.report import Report
@@ -171,6 +172,11 @@ class Killing:
         os.kill(pid_of(judge), signal.SIGKILL)
 
 
+class Unanswered(Killing):
+    def act(self, _judge: Judge) -> None:
+        raise ClusterGone("the API server did not answer", evidence="GET /x: Read timed out")
+
+
 class Leaving(Killing):
     def act(self, judge: Judge) -> None:
         with Api(judge._running(lambda _: None).cluster) as api:
@@ -185,6 +191,14 @@ def test_a_control_plane_that_dies_once_is_made_up_for_and_twice_leaves_no_mark(
             judge.judge(typed, typed.starter)
         assert judge.judge(typed, typed.starter) == check(typed, typed.starter, cluster, hidden=True)
     assert script.times < 0
+
+
+def test_a_control_plane_that_does_not_answer_is_not_said_to_be_dead() -> None:
+    typed, script = exercises()["typed"], Unanswered(2)
+    with Judge(script) as judge:
+        script.judge = judge
+        with pytest.raises(CannotJudge, match="did not answer, also a second one: GET /x: Read timed out"):
+            judge.judge(typed, typed.starter)
 
 
 def test_an_answer_that_makes_every_state_unclean_is_judged_all_the_same(cluster: EmbeddedCluster) -> None:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import unicodedata
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from labkit.grading import keeping
 from labkit.grading.errors import GradingError
 from labkit.grading.keeping import RECORD, folder_name
-from labkit.grading.values import Result, Submission
+from labkit.grading.values import NOT_JUDGED, Note, Result, Submission
 from tests.grading.doubles import handed_in, result_of
 
 ONE = handed_in("ada", "replicas: 2")
@@ -54,6 +55,16 @@ def test_other_bytes_another_course_and_another_person_have_no_result(tmp_path: 
     assert _load(tmp_path, handed_in("ada", "replicas: 3")) is None
     assert _load(tmp_path, course="c2") is None
     assert _load(tmp_path, handed_in("bob", "replicas: 2")) is None
+
+
+def test_what_could_not_be_judged_is_judged_again_the_next_time(tmp_path: Path) -> None:
+    result = result_of(ONE, 0)
+    unjudged = replace(result.exercises[0], notes=(Note(NOT_JUDGED, "its control plane did not answer"),))
+    with keeping.opened(tmp_path, "c1") as store:
+        store.keep(ONE, replace(result, exercises=(unjudged,)))
+        assert store.load(ONE) is None
+        store.keep(ONE, result)
+        assert store.load(ONE) == result
 
 
 def test_a_result_of_somebody_else_put_in_its_place_is_not_believed(tmp_path: Path) -> None:
@@ -163,7 +174,21 @@ with keeping.opened(Path({str(tmp_path)!r}), "c1"):
 
 # -- names -----------------------------------------------------------------------------------------------------------
 
-HOSTILE = ("", ".", "..", "../../etc", "/etc/passwd", "a/b", "a\\b", "con", "NUL", "com1", "x" * 5000, "é" * 300, "-rf")
+HOSTILE: tuple[str, ...] = (
+    "",
+    ".",
+    "..",
+    "../../etc",
+    "/etc/passwd",
+    "a/b",
+    "a\\b",
+    "con",
+    "NUL",
+    "com1",
+    "x" * 5000,
+    "é" * 300,
+    "-rf",
+)
 HOSTILE += (
     "\0",
     "a\nb",
