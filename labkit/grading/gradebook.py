@@ -26,6 +26,7 @@ from labkit.exercises.notebook import ASSIGNMENT
 from labkit.exercises.report import Finding, TaskResult, printable
 from labkit.grading.errors import GradingError
 from labkit.grading.keeping import folder_name
+from labkit.grading.reading import some_of
 from labkit.grading.roster import Adjustment, Matched, Person
 from labkit.grading.values import ExerciseResult, Note, Result
 
@@ -160,7 +161,7 @@ def make(
         if result is None and folder in folders:
             folder = folder_name(f"{person.id}\0")
         mine = sorted(handled.pop(person.id, ()), key=lambda one: (one.exercise, one.points, one.comment))
-        told.extend(_uncounted(one) for one in mine if one.exercise not in graded)
+        told.extend(_uncounted(one, "exercise", one.exercise, graded) for one in mine if one.exercise not in graded)
         return Entry(person, folder, result, tuple(one for one in mine if one.exercise in graded), tuple(exercises))
 
     told = list(problems)
@@ -171,13 +172,16 @@ def make(
     missing = [each for each in entries if each.result is None]
     told += [Note("missing", f"{each.name} ({each.person.id}): no submission that counts") for each in missing]
     told += [Note("unknown", f"{each.person.id}: nobody on the roster has this folder") for each in others]
-    told += [_uncounted(one) for name in sorted(handled) for one in handled[name]]
+    ids = [each.person.id for each in (*entries, *others)]
+    told += [_uncounted(one, "student", name, ids) for name in sorted(handled) for one in handled[name]]
     unique = {(note.code, note.text): note for note in told}
     return Gradebook(tuple(exercises), tuple(entries), tuple(others), tuple(unique.values()))
 
 
-def _uncounted(one: Adjustment) -> Note:
-    return Note("adjustment", f"{one.student}, {one.exercise}: nobody, or no exercise, of this name is graded here")
+def _uncounted(one: Adjustment, kind: str, name: str, known: Iterable[str]) -> Note:
+    """Points by hand that are in nobody's marks, because no such *kind* is graded here."""
+    there = some_of(sorted(known))
+    return Note("adjustment", f"{one.student}, {one.exercise}: no {kind} {name!r} is graded here; there are {there}")
 
 
 def grades_csv(book: Gradebook) -> str:
