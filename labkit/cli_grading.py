@@ -36,6 +36,7 @@ def _jobs(_ctx: click.Context, _param: click.Parameter, value: str) -> int:
 @click.option("--lang", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Of the students' pages.")
 @click.option("--with-solutions", is_flag=True, help="Explain the solutions on the students' pages.")
 @click.option("--exercise", "only", multiple=True, metavar="ID", help="Only this one (may be given again).")
+@click.option("--without-walls", is_flag=True, help="As root, also where nothing would hold students' programs.")
 @click.option("--scheduler", default="", metavar="tcp://HOST:PORT", help="A Dask cluster that is to do it.")
 def grade(  # noqa: PLR0913  (one for each option)
     *,
@@ -47,6 +48,7 @@ def grade(  # noqa: PLR0913  (one for each option)
     lang: str,
     with_solutions: bool,
     only: tuple[str, ...],
+    without_walls: bool,
     scheduler: str,
 ) -> None:
     """Instructors: grade SUBMISSIONS (a folder or a zip, in the form that a platform gives) into GRADES.
@@ -77,12 +79,23 @@ def grade(  # noqa: PLR0913  (one for each option)
         roster=roster,
         adjust=adjust,
         with_solutions=with_solutions,
+        without_walls=without_walls,
     )
+    if not scheduler:
+        _tell_walls(do_without=without_walls)
     with Bar(sys.stderr, "grading") as bar:
         graded = classroom.grade(order, bar)
     click.echo(plain(graded.text))
     click.echo(f"written: {out / 'grades.csv'}, grades.json, junit.xml, {pages.CLASS_PAGE}, a folder each")
     sys.exit(1 if graded.book.problems else 0)
+
+
+def _tell_walls(*, do_without: bool) -> None:
+    """Say before anything runs what will not hold students' programs here."""
+    from labkit.grading.walls import Walls
+
+    for line in Walls.find(do_without=do_without).missing:
+        click.echo(f"walls: {line}", err=True)
 
 
 def _expect_exercises(root: Path, only: tuple[str, ...]) -> None:

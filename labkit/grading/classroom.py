@@ -11,24 +11,26 @@ import os
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+from labkit.exercises.model import load_all
 from labkit.exercises.report import printable
 from labkit.grading import keeping, pages, pool, reading, roster
 from labkit.grading.errors import GradingError
 from labkit.grading.gradebook import Gradebook, people_of
-from labkit.grading.grader import NOT_JUDGED, Course
+from labkit.grading.grader import Course
 from labkit.grading.keeping import Store
 from labkit.grading.pool import Outcome
-from labkit.grading.values import Note, Result, Submission
+from labkit.grading.roster import Adjustment
+from labkit.grading.values import NOT_JUDGED, UNREADABLE, Note, Result, Submission
 from labkit.languages import speaking
 
 __all__ = ["Graded", "Order", "Pace", "Progress", "grade"]
 
 
-_LOOK_AT = {NOT_JUDGED, "refused", "broken-notebook", "newer-notebook", "unreadable-answer"}
+_LOOK_AT = {NOT_JUDGED, "refused", "broken-notebook", "newer-notebook", UNREADABLE}
 """Codes of notes on what has no points though somebody may have worked for them."""
 
 
@@ -55,6 +57,7 @@ class Order:
     roster: Path | None = None
     adjust: Path | None = None
     with_solutions: bool = False
+    without_walls: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ def grade(order: Order, progress: Progress) -> Graded:
     _expect_apart(order)
     with speaking(order.lang):
         handed = reading.read(order.submissions)
-    adjustments = roster.read_adjustments(order.adjust) if order.adjust is not None else ()
+    adjustments = _adjustments(order.adjust, order.root) if order.adjust is not None else ()
     matched = roster.read_roster(order.roster).match(handed.submissions) if order.roster is not None else None
     unclear = {one.key for _, several in matched.doubles for one in several} if matched is not None else set()
     submissions = [one for one in handed.submissions if one.key not in unclear]
@@ -108,6 +111,12 @@ def grade(order: Order, progress: Progress) -> Graded:
             with_solutions=order.with_solutions,
         )
     return Graded(book, work.anew, len(work.results) - work.anew)
+
+
+def _adjustments(path: Path, root: Path) -> tuple[Adjustment, ...]:
+    found = roster.read_adjustments(path)
+    roster.expect_known(path, found, [one.id for one in load_all(root)])
+    return found
 
 
 class _Work:
@@ -133,7 +142,12 @@ class _Work:
 
     def _graded(self, todo: Sequence[Submission]) -> Iterator[Note]:
         try:
-            course = self._course.prepared(self._progress.line)
+            order = self._order
+            course = replace(
+                self._course.prepared(self._progress.line),
+                hidden=(order.out.resolve(), order.submissions.resolve()),
+                without_walls=order.without_walls,
+            )
             pace = Pace(len(todo), self._progress)
             with closing(self._outcomes(course, todo, pace.line)) as outcomes:
                 for outcome in outcomes:

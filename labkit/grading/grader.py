@@ -45,7 +45,8 @@ class Course:
 
     *lang* is what students are spoken to in. *digest* changes with everything that a result is made from. *sources* are
     the exercises' notebooks run with their solutions (``prepared``), which are made from the same and so are no part of
-    what makes two courses equal.
+    what makes two courses equal; nor are *hidden*, places that no student's program is shown (the course never is), and
+    *without_walls*, which lets them run where nothing would hold them.
     """
 
     root: Path
@@ -53,6 +54,8 @@ class Course:
     exercises: tuple[Exercise, ...]
     digest: str
     sources: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False, compare=False)
+    hidden: tuple[Path, ...] = field(default=(), compare=False)
+    without_walls: bool = field(default=False, compare=False)
 
     @classmethod
     def load(cls, root: Path, lang: str = "en", only: Iterable[str] = ()) -> Course:
@@ -111,7 +114,8 @@ class Grader:
     def __enter__(self) -> Self:
         course = self._course
         with ExitStack() as stack:
-            self._walls = Walls.find(self._slot, hidden=(course.root,), limits=self._room)
+            hidden = (course.root, *course.hidden)
+            self._walls = Walls.find(self._slot, hidden=hidden, limits=self._room, do_without=course.without_walls)
             runs = Running(course.root, course.sources, self._walls, lang=course.lang, limits=self._times)
             self._running = stack.enter_context(runs)
             self._judge = stack.enter_context(Judge(self._walls.runner()))

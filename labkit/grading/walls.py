@@ -31,12 +31,14 @@ import psutil
 import labkit
 from labkit.cluster import tools
 from labkit.exercises.sandbox import BEGUN, Beginning, Run, Runner, end_group, limited, run_begun
+from labkit.grading.errors import GradingError
 
 __all__ = ["LIMITS", "Box", "Limits", "Walls"]
 
 _UIDS = range(60578, 61184)
 """What systemd's table of user ids (UIDS-GIDS.md) calls unused; low enough for the ids of a container."""
 
+_FIXED = tuple(map(Path, ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin")))
 _ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "hosts", "nsswitch.conf")
 _MADE = {Path("/"), Path("/usr"), Path("/tmp")}  # noqa: S108  (its own)
 _TRIAL_S = 30.0
@@ -94,10 +96,13 @@ class Walls:
     limits: Limits = LIMITS
 
     @classmethod
-    def find(cls, slot: int = 0, *, hidden: Iterable[Path] = (), limits: Limits = LIMITS) -> Walls:
+    def find(
+        cls, slot: int = 0, *, hidden: Iterable[Path] = (), limits: Limits = LIMITS, do_without: bool = False
+    ) -> Walls:
         """The best walls that work, each tried with a real program. *slot* numbers the jobs that run at once.
 
-        Raises OSError when even a bare process cannot be run.
+        Raises GradingError when nothing but root's own rights would be left, unless *do_without*; OSError when even a
+        bare process cannot be run.
         """
         there = shutil.which("bwrap")
         program = Path(there) if there else None
@@ -114,6 +119,13 @@ class Walls:
             if not trouble:
                 return replace(walls, missing=tuple(missing))
             missing.append(f"{walls._name()} does not work here: {trouble}")
+        if os.geteuid() == 0 and not do_without:
+            raise GradingError(
+                "students' programs would run here as root, with nothing to hold them",
+                evidence="; ".join(missing),
+                next_act="install bubblewrap (apt install bubblewrap), or grade as another user than root; "
+                "--without-walls runs them all the same",
+            )
         walls = replace(bare, missing=tuple(missing))
         trouble = walls._trouble()
         if trouble:
@@ -291,13 +303,11 @@ class Walls:
         if os.geteuid() == 0:
             keep = ("CAP_SETUID", "CAP_SETGID") if self.uid is not None else ()
             argv += ["--cap-drop", "ALL", *(word for one in keep for word in ("--cap-add", one))]
-        for name in ("/lib", "/lib64", "/lib32", "/bin", "/sbin"):
-            path = Path(name)
+        for path in _FIXED:
             if path.is_symlink():
-                argv += ["--symlink", str(path.readlink()), name]
+                argv += ["--symlink", str(path.readlink()), str(path)]
             elif path.is_dir():
-                argv += ["--ro-bind", name, name]
-        argv += ["--ro-bind", "/usr", "/usr"]
+                argv += ["--ro-bind", str(path), str(path)]
         argv += ["--perms", "0755", "--dir", "/etc"]
         for name in _ETC:
             argv += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
@@ -310,20 +320,25 @@ class Walls:
 
     def _places(self, box: Box) -> list[str]:
         """Python's folders, labkit, kubectl and what *box* has, what lies in another after it; nothing of *hidden*."""
-        shown = [*_prefixes(), _package(), tools.find_kubectl().resolve(), tools.find_kubectl(), *box.shown]
+        shown = [*_prefixes(self.hidden), _package(), tools.find_kubectl().resolve(), tools.find_kubectl(), *box.shown]
         ways = {path: ["--ro-bind", str(path), str(path)] for path in shown}
-        ways |= {path: ["--tmpfs", str(path)] for path in self.hidden if any(_within(path, one) for one in ways)}
+        covered = [path for path in self.hidden if any(_within(path, one) for one in (*_FIXED, *ways))]
+        ways |= {path: ["--tmpfs", str(path)] for path in covered if path.is_dir()}
+        ways |= {path: ["--ro-bind", os.devnull, str(path)] for path in covered if path.is_file()}
         room = ["--size", str(self.limits.room), "--perms", "1777", "--tmpfs"]
         ways |= {path: [*room, str(path)] for path in box.writable}
         argv: list[str] = []
         made = set(_MADE)
         for path in sorted(ways, key=lambda one: len(one.parts)):
             for parent in reversed(path.parents):
-                if parent not in made and not any(_within(parent, one) for one in ways):
+                around = max(
+                    (one for one in ways if _within(parent, one)), key=lambda one: len(one.parts), default=None
+                )
+                if parent not in made and (around is None or (around in covered and around != parent)):
                     argv += ["--perms", "0755", "--dir", str(parent)]  # else it would be for its owner alone
                     made.add(parent)
             argv += ways[path]
-        return argv
+        return [*argv, *(word for path in covered if path.is_dir() for word in ("--remount-ro", str(path)))]
 
     def _trouble(self) -> str:
         """Why a program cannot be run inside; empty when it can."""
@@ -368,11 +383,12 @@ def _package() -> Path:
     return Path(labkit.__file__).resolve().parent
 
 
-def _prefixes() -> list[Path]:
-    """The folders this Python is made of, but those in /usr, which is shown anyway."""
+def _prefixes(hidden: Iterable[Path] = ()) -> list[Path]:
+    """The folders this Python is made of; of those in /usr, which is shown anyway, the ones in a *hidden* folder."""
     named = {Path(one) for one in (sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix)}
     every = named | {one.resolve() for one in named}
-    return [one for one in sorted(every) if not _within(one, Path("/usr"))]
+    inside = {one for one in every for folder in hidden if _within(one, folder)}
+    return [one for one in sorted(every) if one in inside or not _within(one, Path("/usr"))]
 
 
 def _within(path: Path, folder: Path) -> bool:

@@ -48,6 +48,8 @@ class LookingCourse:
 
     exercises: tuple[Exercise, ...]
     digest: str = "looking"
+    hidden: tuple[Path, ...] = ()
+    without_walls: bool = False
 
     @classmethod
     def load(cls, *_: object) -> LookingCourse:

@@ -14,6 +14,7 @@ import pytest
 
 from labkit.exercises.sandbox import Beginning, Run
 from labkit.grading import walls as module
+from labkit.grading.errors import GradingError
 from labkit.grading.walls import Box, Limits, Walls
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -99,6 +100,25 @@ def test_what_is_hidden_is_hidden_wherever_it_lies(bubblewrap: Walls, tmp_path: 
     box = Box(cwd=Path("/"), home=tmp_path, shown=(tmp_path / "shown",))
     begun = walls.begin((str(script), str(course), str(tmp_path / "shown" / "text")), box)
     assert json.loads(_output(begun)) == [[], "seen"]
+
+
+def test_what_is_hidden_below_what_is_always_shown_is_hidden_too(bubblewrap: Walls, tmp_path: Path) -> None:
+    places = (Path("/usr/share"), Path("/usr/bin/env").resolve())
+    script = tmp_path / "look.py"
+    script.write_text(LOOKS)
+    walls = replace(bubblewrap, hidden=places)
+    begun = walls.begin((str(script), *map(str, places)), Box(cwd=Path("/"), home=tmp_path, shown=(script,)))
+    folder, file = json.loads(_output(begun))
+    assert folder == []
+    assert file in ("", "PermissionError"), "a device where no device may be opened"
+
+
+def test_python_and_labkit_stay_where_what_is_around_them_is_hidden(bubblewrap: Walls) -> None:
+    walls = replace(bubblewrap, hidden=(REPOSITORY,))
+    box = Box(cwd=Path("/"), home=REPOSITORY, shown=(REPOSITORY.parent,))
+    begun = walls.begin(("-m", "labkit.grading.errors"), box)
+    assert _output(begun) == ""
+    assert "--tmpfs" in begun.argv
 
 
 def _output(begun: Beginning) -> str:
@@ -228,7 +248,7 @@ def test_without_bubblewrap_it_still_runs_and_says_what_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(shutil, "which", lambda name, **_: None if name == "bwrap" else f"/usr/bin/{name}")
-    walls = Walls.find(limits=SMALL)
+    walls = Walls.find(limits=SMALL, do_without=True)
     assert walls.bubblewrap is None
     assert "missing: bubblewrap is not installed" in walls.describe()
     assert any("processes of its own" in line for line in walls.describe())
@@ -239,11 +259,20 @@ def test_without_bubblewrap_it_still_runs_and_says_what_is_missing(
     )
 
 
+def test_nothing_runs_as_root_without_walls_unless_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name, **_: None if name == "bwrap" else f"/usr/bin/{name}")
+    monkeypatch.setattr(module, "_unused_uid", lambda _: None)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    with pytest.raises(GradingError, match="as root, with nothing to hold them: bubblewrap is not installed"):
+        Walls.find(limits=SMALL)
+    assert Walls.find(limits=SMALL, do_without=True).missing == ("bubblewrap is not installed",)
+
+
 def test_a_bubblewrap_that_is_refused_is_found_out_by_trying(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     refused = tmp_path / "bwrap"
     refused.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n")
     refused.chmod(0o755)
     monkeypatch.setattr(shutil, "which", lambda _name, **_: str(refused))
-    walls = Walls.find(limits=SMALL)
+    walls = Walls.find(limits=SMALL, do_without=True)
     assert walls.bubblewrap is None
     assert any("setting up uid map: Permission denied" in line for line in walls.describe())
