@@ -25,6 +25,7 @@ from labkit.course.environment import kernel_environment
 from labkit.course.handout import student_files
 from labkit.course.kernel import CourseKernel
 from labkit.exercises import notebook
+from labkit.exercises.editions import files_in
 from labkit.exercises.model import Exercise, load_all
 from labkit.grading.errors import GradingError
 from labkit.grading.values import Answer
@@ -73,7 +74,7 @@ def sources(
     """
     every = tuple(exercises)
     kept = {one.id: _kept(one, root, lang) for one in every}
-    found = {key: json.loads(path.read_text(encoding="utf-8")) for key, path in kept.items() if path.is_file()}
+    found = {key: made for key, path in kept.items() if (made := _read(path)) is not None}
     missing = [one for one in every if one.id not in found]
     if missing:
         with opener() as cluster, tempfile.TemporaryDirectory(prefix="labkit-sources-") as name:
@@ -86,8 +87,8 @@ def sources(
 
 
 def write_edition(root: Path, folder: Path, lang: str) -> None:
-    """What a kernel is shown of the course: the students' files, and the notebook of the exercises in *lang*."""
-    for name, content in student_files(root):
+    """What a kernel is shown of the course: the students' edition in *lang*, and the notebook of all exercises."""
+    for name, content in files_in(lang, root):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
@@ -129,7 +130,8 @@ def _kept(exercise: Exercise, root: Path, lang: str) -> Path:
     digest = hashlib.sha256(f"{KUBERNETES_VERSION}\0{_built()}\0{exercise.solution}\0".encode())
     package = Path(labkit.__file__).parent
     ours = ((str(path.relative_to(package)), path.read_bytes()) for path in sorted(package.rglob("*.*")) if _code(path))
-    for name, content in (*student_files(root), *ours):
+    catalogues = ((path.name, path.read_bytes()) for path in sorted((root / "locale" / lang).rglob("*.po")))
+    for name, content in (*student_files(root), *catalogues, *ours):
         digest.update(f"{name}\0{len(content)}\0".encode())
         digest.update(content)
     return places.made(places.home() / "grading-sources") / f"{exercise.id}.{lang}.{digest.hexdigest()[:32]}.json"
@@ -142,6 +144,15 @@ def _code(path: Path) -> bool:
 def _built() -> str:
     there = tools.find_controlplane().stat()
     return f"{there.st_size} {there.st_mtime_ns}"
+
+
+def _read(path: Path) -> Notebook | None:
+    """What is kept there; None where there is nothing whole, or another process forgot it just now."""
+    try:
+        made: Notebook = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return made
 
 
 def _keep(path: Path, exercise: Exercise, lang: str, made: Notebook) -> None:

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from labkit.exercises import notebook as exercises_notebook
+from labkit.exercises.editions import files_in
 from labkit.exercises.model import load_all
 from labkit.exercises.notebook import ASSIGNMENT
 from labkit.languages import speaking, translate, worded
 from labkit.release.building import Edition, build
-from labkit.release.translated import expect_language, files_in
+from labkit.release.translated import expect_language
 
 __all__ = ["ASSIGNMENT", "release_instructors"]
 

@@ -14,11 +14,12 @@ from string import Template
 
 from labkit.errors import CourseError
 from labkit.exercises import notebook as exercises_notebook
+from labkit.exercises.editions import files_in
 from labkit.exercises.model import load_all
 from labkit.languages import speaking, translate, worded
 from labkit.release.building import Edition, LeakFound, build
 from labkit.release.requirements import requirements
-from labkit.release.translated import expect_language, files_in
+from labkit.release.translated import expect_language
 from labkit.scan import read_answers, scan
 
 __all__ = ["release"]

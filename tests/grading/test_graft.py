@@ -13,6 +13,7 @@ from nbval.plugin import find_comment_markers, find_metadata_tags
 
 from labkit.cluster.embedded import EmbeddedCluster
 from labkit.exercises.model import load_all
+from labkit.grading import graft as graft_module
 from labkit.grading.errors import GradingError
 from labkit.grading.graft import graft, sources
 from labkit.grading.values import Answer
@@ -109,6 +110,56 @@ def test_sources_are_run_once_for_all_that_they_depend_on(tmp_path: Path, home: 
     assert len(opened) == 2
     assert again["limit"]["cells"][3]["outputs"] != check["outputs"]
     assert len(list((home / "grading-sources").iterdir())) == 1, "what is out of date is not kept"
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Where solutions would be run: nothing is."""
+    found: list[Path] = []
+
+    def executed(plain: dict[str, Any], _cluster: object, folder: Path) -> dict[str, Any]:
+        found.append(folder)
+        texts = {path.name: path.read_text(encoding="utf-8") for path in folder.parent.rglob("*.toml")}
+        return {**plain, "metadata": {"run": len(found), "texts": texts}}
+
+    monkeypatch.setattr(graft_module, "_executed", executed)
+    return found
+
+
+def test_what_another_process_takes_away_or_left_broken_is_run_anew(
+    tmp_path: Path, home: Path, runs: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sample.make(tmp_path)
+    every = load_all(tmp_path)
+    sources(every, tmp_path, nullcontext)  # type: ignore[arg-type]
+    (kept,) = (home / "grading-sources").iterdir()
+    kept.write_text("{")
+    assert sources(every, tmp_path, nullcontext)["limit"]["metadata"]["run"] == 2  # type: ignore[arg-type]
+    kept.unlink()
+    monkeypatch.setattr(Path, "is_file", lambda _: True)
+    assert sources(every, tmp_path, nullcontext)["limit"]["metadata"]["run"] == 3  # type: ignore[arg-type]
+    assert len(runs) == 3
+
+
+def test_a_french_class_is_run_in_the_french_edition(tmp_path: Path, home: Path, runs: list[Path]) -> None:
+    sample.make(tmp_path)
+    catalogue = tmp_path / "locale" / "fr" / "LC_MESSAGES" / "exercises-01-limit.po"
+    every = load_all(tmp_path)
+
+    def told() -> str:
+        found = sources(every, tmp_path, nullcontext, lang="fr")  # type: ignore[arg-type]
+        return str(found["limit"]["metadata"]["texts"]["exercise.toml"])
+
+    catalogue.parent.mkdir(parents=True)
+    for said in ("Une limite", "Un plafond"):
+        catalogue.write_text(
+            f'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n\nmsgctxt "title"\n'
+            f'msgid "A limit on workers"\nmsgstr "{said}"\n',
+            encoding="utf-8",
+        )
+        assert said in told()
+    assert len(runs) == 2
+    assert len(list((home / "grading-sources").iterdir())) == 1
 
 
 def test_an_exercise_without_a_solution_cannot_be_graded(tmp_path: Path, cluster: EmbeddedCluster) -> None:

@@ -21,9 +21,9 @@ from labkit.course.environment import kernel_environment
 from labkit.course.kernel import CourseKernel
 from labkit.course.outputs import comparable, text
 from labkit.exercises import model
+from labkit.exercises.editions import files_in
 from labkit.exercises.edits import edited
 from labkit.release import release, release_instructors
-from labkit.release.translated import files_in
 from labkit.translating import wrongs
 
 ROOT = Path(__file__).resolve().parents[2]
