@@ -23,13 +23,13 @@ from labkit.exercises.progress import is_empty, kept, plain
 from labkit.exercises.texts import exercise_in
 from labkit.grading.archives import LIMITS, MB
 from labkit.grading.reading import some_of
-from labkit.grading.values import Answer, Note, Submission
+from labkit.grading.values import UNREADABLE, Answer, Note, Submission
 from labkit.languages import LANGUAGES, translate
 
 __all__ = ["answers_of"]
 
 _FORMAT = 4
-_CELLS = 10_000
+_CELLS = 1_000
 _NBVAL = re.compile(r"\A(?:[ \t]*(?:#[ \t]*NBVAL_\w+[ \t]*)?\r?\n)+")
 """Lines above an answer that only nbval reads; they are taken out before a cell is run."""
 
@@ -107,14 +107,12 @@ def _answer(exercise: Exercise, cells: Sequence[_Cell] | None, file: bytes | Non
         try:
             in_cell = text = _sound(cell.answer[1])
         except _Unreadable as why:
-            notes.append(Note("unreadable-answer", translate("the cell of {name}: {why}", name=name, why=why)))
+            notes.append(Note(UNREADABLE, translate("the cell of {name}: {why}", name=name, why=why)))
     if file is not None:
         try:
             in_file = text = _decoded(file)
         except _Unreadable as why:
-            notes.append(
-                Note("unreadable-answer", translate("answers/{file}: {why}", file=exercise.answer_name, why=why))
-            )
+            notes.append(Note(UNREADABLE, translate("answers/{file}: {why}", file=exercise.answer_name, why=why)))
     if in_file is not None and in_cell is not None and plain(in_file) != plain(in_cell):
         notes.append(
             Note(
@@ -265,6 +263,8 @@ def _called(source: str) -> tuple[str, str] | None:
 
     manager: Any = TransformerManager
     lines = kept(_NBVAL.sub("", source)).splitlines(keepends=True)
+    if "%%" not in next((one for one in lines if one.strip()), ""):  # whatever IPython takes away before it
+        return None
     for transform in manager().cleanup_transforms:
         lines = transform(lines)
     if not lines or not lines[0].startswith("%%"):

@@ -24,7 +24,7 @@ from labkit.exercises.notebook import NAME
 from labkit.exercises.report import Finding, TaskResult, printable
 from labkit.exercises.texts import catalogue_name
 from labkit.grading.gradebook import Entry
-from labkit.grading.values import NOT_JUDGED, CellRun, ExerciseResult
+from labkit.grading.values import NOT_JUDGED, UNREADABLE, CellRun, ExerciseResult
 from labkit.grading.values import Note as Remark
 from labkit.languages import language, plural, translate, worded
 from labkit.show.document import Cell, Code, Document, Facts, Fold, Line, Mark, Markdown, Note, Part, Section, Table
@@ -101,7 +101,7 @@ def _marks(entry: Entry) -> Table:
         tasks = entry.tasks(exercise)
         graded = entry.graded(exercise)
         passed = sum(one.passed for one in tasks)
-        if graded is None or graded.empty:
+        if graded is None or _is_none(graded):
             state = Cell(translate("no answer"))
         elif graded.report is None:
             state = Cell(translate("not judged"))
@@ -133,7 +133,7 @@ def _remarks(notes: Iterable[Remark]) -> list[Part]:
 def _exercise(entry: Entry, exercise: Exercise, *, with_solutions: bool) -> Section:
     graded = entry.graded(exercise)
     parts: list[Part] = []
-    if graded is None or graded.empty:
+    if graded is None or _is_none(graded):
         parts.append(Note(translate("There is no answer to this exercise, or it is the text that was there at first.")))
     else:
         parts += _judgement(graded)
@@ -145,6 +145,11 @@ def _exercise(entry: Entry, exercise: Exercise, *, with_solutions: bool) -> Sect
         parts.append(Section(translate("Why it is so"), (_why(exercise),)))
     told = {"title": exercise.title, "points": f"{entry.points(exercise):g}", "most": exercise.points}
     return Section(translate("{title}: {points} of {most} points", **told), tuple(parts))
+
+
+def _is_none(graded: ExerciseResult) -> bool:
+    """Whether there is no answer, which is not the same as one that cannot be read."""
+    return graded.empty and all(one.code != UNREADABLE for one in graded.notes)
 
 
 def _judgement(graded: ExerciseResult) -> Iterator[Part]:
@@ -213,7 +218,7 @@ def _run(cells: Iterable[CellRun]) -> Iterator[Part]:
         (
             Cell(one.grade_id, code=True),
             Cell(translate(_WENT.get(one.status, one.status))),
-            Cell(_short(translate(one.words))),
+            Cell(_short(": ".join(filter(None, (translate(one.words) if one.words else "", one.said))))),
         )
         for one in cells
         if one.status != "passed"

@@ -31,6 +31,7 @@ from jupyter_client.connect import write_connection_file
 from nbval.kernel import RunningKernel
 
 from labkit.grading.outputs import line
+from labkit.languages import worded
 
 __all__ = ["GradedKernel", "KernelEnded", "Nursery"]
 
@@ -44,15 +45,15 @@ LARGEST_MESSAGE = 32 << 20
 MESSAGES_AHEAD = 8
 """What waits unread in this process is at most their product. ZeroMQ hangs up on who sends a longer one."""
 
-_CUT = "what the cell sent cannot be read to its end"
+_CUT = worded("what the cell sent cannot be read to its end")
 
 
 class KernelEnded(Exception):
-    """The kernel is not there any more; *status* is a ``CellRun``'s."""
+    """The kernel is not there any more; *status*, *words* and *said* are a ``CellRun``'s."""
 
-    def __init__(self, status: str, words: str) -> None:
+    def __init__(self, status: str, words: str, said: str = "") -> None:
         super().__init__(words)
-        self.status = status
+        self.status, self.words, self.said = status, words, said
 
 
 class Nursery:
@@ -154,9 +155,9 @@ class GradedKernel(RunningKernel):  # type: ignore[misc]  # nbval has no types
         try:
             self._wait_ready(time.monotonic() + startup_timeout)
         except (Empty, KernelEnded) as error:
-            words = self._home.last_words() or str(error)
+            said = self._home.last_words() or str(error)
             self.stop()
-            raise KernelEnded("died", f"the kernel did not start: {words}") from error
+            raise KernelEnded("died", worded("the kernel did not start"), said) from error
         self._hung_up = self.kc.iopub_channel.socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
 
     def _wait_ready(self, end: float) -> None:
@@ -171,7 +172,7 @@ class GradedKernel(RunningKernel):  # type: ignore[misc]  # nbval has no types
 
     def is_alive(self) -> bool:
         if self.ended is None and not self._home.has_kernel():
-            self.ended = KernelEnded("died", "the kernel died before this cell")
+            self.ended = KernelEnded("died", worded("the kernel died before this cell"))
         return self.ended is None
 
     def execute_cell_input(self, cell_input: str, allow_stdin: bool | None = None) -> Any:
@@ -216,7 +217,7 @@ class GradedKernel(RunningKernel):  # type: ignore[misc]  # nbval has no types
             now = time.monotonic()
             if now >= self._end:  # also for one that goes on sending
                 if self.ended is not None:
-                    self._lose(self.ended.status, str(self.ended))
+                    self._lose(self.ended.status, self.ended.words, self.ended.said)
                 self._lose("too-much-output", _CUT)
             if now >= end:
                 raise Empty
@@ -228,7 +229,7 @@ class GradedKernel(RunningKernel):  # type: ignore[misc]  # nbval has no types
 
     def interrupt(self) -> None:
         """What nbval does with a cell at its limit: it has a moment to end, but is the last one run."""
-        self.ended = KernelEnded("hung", "the cell was still running at its limit and was stopped")
+        self.ended = KernelEnded("hung", worded("the cell was still running at its limit and was stopped"))
         self._end = time.monotonic() + GRACE_S
         self.kc.control_channel.send(self.kc.session.msg("interrupt_request", {}))
 
@@ -244,15 +245,15 @@ class GradedKernel(RunningKernel):  # type: ignore[misc]  # nbval has no types
         parts = channel.socket.recv_multipart()
         self._received += sum(map(len, parts))
         if self._received > self.output_limit:
-            self._lose("too-much-output", self._too_much())
+            self._lose_for_its_length()
         try:
             message = channel.session.deserialize(channel.session.feed_identities(parts)[1])
             return message if isinstance(message["content"], dict) and message["parent_header"] is not None else None
         except Exception:  # whatever a student's process can send
             return None
 
-    def _too_much(self) -> str:
-        return f"the cell sent more than {self.output_limit} bytes"
+    def _lose_for_its_length(self) -> None:
+        self._lose("too-much-output", worded("the cell sent more than is taken"), f"{self.output_limit} bytes")
 
     def _look(self, ready: Any) -> None:
         """Whether the process is there, and did not send too long a message; with messages *ready* now and then."""
@@ -262,15 +263,15 @@ class GradedKernel(RunningKernel):  # type: ignore[misc]  # nbval has no types
         self._looked = time.monotonic()
         while self.ended is None:
             if not self._home.has_kernel():
-                self._lose("died", "the kernel died in this cell")
+                self._lose("died", worded("the kernel died in this cell"))
             if not hung_up:
                 return
             if time.monotonic() - self._looked > GRACE_S:  # it did not hang up because it died
-                self._lose("too-much-output", self._too_much())
+                self._lose_for_its_length()
 
-    def _lose(self, status: str, words: str) -> None:
+    def _lose(self, status: str, words: str, said: str = "") -> None:
         """Whatever holds a kernel that is lost goes with it."""
-        self.ended = KernelEnded(status, words)
+        self.ended = KernelEnded(status, words, said)
         self._home.kill()
         raise self.ended
 

@@ -21,6 +21,7 @@ from labkit.grading.outputs import line, safe
 from labkit.languages import worded
 
 NBVAL = "0.11."
+_ODD = worded("its messages cannot be understood")
 _RECORD = pytest.StashKey[dict[str, dict[str, Any]]]()
 
 
@@ -71,13 +72,13 @@ def pytest_runtest_makereport(item: Any, call: pytest.CallInfo[None]) -> Generat
 
 def _write_down(item: Any, call: pytest.CallInfo[None]) -> None:
     try:
-        status, words = _came_of(item, call)
+        status, words, said = _came_of(item, call)
         kept = [safe(one) for one in item.test_outputs or ()] if status in ("passed", "failed") else []
     except Exception:  # whatever a student's process can send; the notebooks after this one go on
-        status, words, kept = "failed", "its messages cannot be understood", []
+        status, words, said, kept = "failed", _ODD, "", []
     record = item.config.stash[_RECORD].setdefault(str(item.path), {"cells": [], "outputs": {}})
     name = item.cell.metadata.get("nbgrader", {}).get("grade_id", item.cell.get("id", item.name))
-    record["cells"].append({"grade_id": name, "status": status, "words": words})
+    record["cells"].append({"grade_id": name, "status": status, "words": words, "said": said})
     record["outputs"][item.cell.id] = kept
     path = item.config.getoption("--labkit-record") / f"{item.path.stem}.json"
     new = path.with_suffix(".new")
@@ -85,22 +86,22 @@ def _write_down(item: Any, call: pytest.CallInfo[None]) -> None:
     new.replace(path)
 
 
-def _came_of(item: Any, call: pytest.CallInfo[None]) -> tuple[str, str]:
-    """A cell's status and words, by what its run raised, or by how its kernel was lost."""
+def _came_of(item: Any, call: pytest.CallInfo[None]) -> tuple[str, str, str]:
+    """A cell's status, our words and what was said, by what its run raised, or by how its kernel was lost."""
     error = call.excinfo.value if call.excinfo is not None else None
     lost = error if isinstance(error, KernelEnded) else getattr(item.parent.kernel, "ended", None)
     first = str(item.path) not in item.config.stash[_RECORD]
     if isinstance(error, pytest.skip.Exception) or (call.when == "setup" and not first):
-        return "not-run", worded("the kernel was lost before")
+        return "not-run", worded("the kernel was lost before"), ""
     if lost is not None:
-        return lost.status, str(lost)
-    return ("failed", _complaint(item, error)) if error is not None else ("passed", "")
+        return lost.status, lost.words, lost.said
+    return ("failed", *_complaint(item, error)) if error is not None else ("passed", "", "")
 
 
-def _complaint(item: Any, error: BaseException) -> str:
+def _complaint(item: Any, error: BaseException) -> tuple[str, str]:
     for output in item.test_outputs or ():
         if output.output_type == "error":
-            return line(f"{output.ename}: {output.evalue}")
+            return "", line(f"{output.ename}: {output.evalue}")
     if isinstance(error, nbval.plugin.NbCellError):
-        return worded("its output is not what the instructor's answer brings")
-    return worded("its messages cannot be understood")
+        return worded("its output is not what the instructor's answer brings"), ""
+    return _ODD, ""

@@ -94,11 +94,7 @@ class Running:
 
         Never raises for what a student's program does. Raises OSError for what this machine does not let us do.
         """
-        grafted = {
-            one.exercise_id: graft(self._sources[one.exercise_id], one)
-            for one in answers
-            if not one.empty and (one.cell is not None or one.text is not None)
-        }
+        grafted = {one.exercise_id: graft(self._sources[one.exercise_id], one) for one in answers if not one.empty}
         if not grafted:
             return {}
         with tempfile.TemporaryDirectory(prefix="run-", dir=self._folder) as name:

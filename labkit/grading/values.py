@@ -14,10 +14,13 @@ from typing import Any
 
 from labkit.exercises.report import Report, printable
 
-__all__ = ["NOT_JUDGED", "Answer", "CellRun", "ExerciseResult", "Note", "Result", "Submission"]
+__all__ = ["NOT_JUDGED", "UNREADABLE", "Answer", "CellRun", "ExerciseResult", "Note", "Result", "Submission"]
 
 NOT_JUDGED = "not-judged"
 """The code of a note on an exercise that has no points because it could not be judged: an instructor gives them."""
+
+UNREADABLE = "unreadable-answer"
+"""The code of a note on an answer that is there and is no text."""
 
 
 @dataclass(frozen=True)
@@ -78,24 +81,25 @@ class Answer:
 class CellRun:
     """One cell as nbval saw it. *status*: "passed", "failed", "died", "hung", "too-much-output" or "not-run".
 
-    *grade_id* is the cell's name; *words* say what happened, in one line.
+    *grade_id* is the cell's name. *words* are labkit's, a message that can be translated; *said* is what a program or
+    this machine said, in one line, which is not.
     """
 
     grade_id: str
     status: str
     words: str = ""
+    said: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "words", printable(self.words))
+        object.__setattr__(self, "said", printable(self.said))
 
 
 @dataclass(frozen=True)
 class ExerciseResult:
     """One exercise: the points, which come from *report* alone, and how its notebook ran.
 
-    *report* is None only where nothing was judged: the answer is empty, has no text, or killed the control plane
-    (``NOT_JUDGED``). *answer* is the text that was judged, None
-    where there is none. *notebook* is the notebook as it was run, in nbformat's JSON form; None where nothing was run.
+    *report* is None where nothing was judged: the answer is *empty*, which one that could not be read is too (its notes
+    say so), or it could not be judged (``NOT_JUDGED``). *answer* is its text, None where there is none. *notebook* is the notebook as it was run, in nbformat's JSON form; None where nothing was run.
     """
 
     exercise_id: str

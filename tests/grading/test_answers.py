@@ -264,8 +264,27 @@ def test_a_deleted_cell_leaves_the_file(exercise: Exercise) -> None:
 
 
 def test_a_heap_of_cells_is_not_looked_through(exercise: Exercise) -> None:
-    answer, notes = asked(exercise, notebook_of(exercise, change=lambda cells: cells.extend([{}] * 10_000)))
+    answer, notes = asked(exercise, notebook_of(exercise, change=lambda cells: cells.extend([{}] * 1_000)))
     assert (answer.text, codes(notes)) == (None, ["broken-notebook"])
+
+
+def test_only_cells_that_may_begin_with_the_magic_are_read_as_ipython_does(
+    exercise: Exercise, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from IPython.core import inputtransformer2
+
+    class Counted(inputtransformer2.TransformerManager):
+        made = 0
+
+        def __init__(self) -> None:
+            type(self).made += 1
+            super().__init__()  # type: ignore[no-untyped-call]
+
+    monkeypatch.setattr(inputtransformer2, "TransformerManager", Counted)
+    heap = [{"cell_type": "code", "metadata": {}, "source": f"# {n}\n%%answer limit\na: 1\n"} for n in range(100)]
+    answer, _ = asked(exercise, notebook_of(exercise, change=lambda cells: cells.extend(heap)))
+    assert answer.text == TEXT
+    assert Counted.made < 5
 
 
 def test_a_changed_head_is_noted_once(exercise: Exercise) -> None:
