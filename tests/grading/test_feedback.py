@@ -124,12 +124,30 @@ def test_points_by_hand_stand_there_with_their_comment(entry: Callable[..., Entr
 
 
 def test_notes_and_cells_that_did_not_go_well_are_told(entry: Callable[..., Entry]) -> None:
-    cells = (CellRun("limit", "passed"), CellRun("limit-check", "hung", "no end within 60 s"))
+    cells = (CellRun("limit", "passed"), CellRun("limit-check", "hung", "no end", "within 60 s"))
     graded = answered("limit", notes=(Note("renamed", "found under another name"),), cells=cells, remarks=("no etcd",))
     said = text(entry(graded, notes=(Note("form", "a zip in a zip"),)))
-    for one in ("found under another name", "a zip in a zip", "no etcd", "it did not end", "no end within 60 s"):
+    for one in ("found under another name", "a zip in a zip", "no etcd", "it did not end", "no end: within 60 s"):
         assert one in said
     assert "it went well" not in said
+
+
+def test_of_what_came_of_a_cell_only_our_own_words_are_translated(entry: Callable[..., Entry]) -> None:
+    """A program may say what is the name of a message of ours, with its fields."""
+    died = "the run ended before this cell"
+    cells = (CellRun("a", "failed", said="{assignment}: {n} student"), CellRun("b", "died", died))
+    with speaking("fr"):
+        said = text(entry(answered("limit", cells=cells)))
+    assert "{assignment}: {n} student" in said
+    assert died not in said
+
+
+def test_an_answer_that_could_not_be_read_is_not_told_as_none(entry: Callable[..., Entry]) -> None:
+    unread = replace(empty("limit"), notes=(Note("unreadable-answer", "answers/limit.yaml: not UTF-8"),))
+    said = text(entry(unread))
+    assert "There is no text that could be judged; the notes say why." in said
+    assert said.count("There is no answer to this exercise") == 1, "that is of the other one"
+    assert re.search(r"A limit on workers +not judged", said)
 
 
 def test_the_answer_stands_there_as_it_was_judged_and_can_be_copied(entry: Callable[..., Entry]) -> None:
@@ -159,7 +177,7 @@ def test_whatever_anybody_wrote_is_text_on_the_page(entry: Callable[..., Entry])
         bad,
         answer=HOSTILE,
         notes=(Note("x", HOSTILE),),
-        cells=(CellRun(HOSTILE, "died", HOSTILE), CellRun("b", HOSTILE)),
+        cells=(CellRun(HOSTILE, "died", said=HOSTILE), CellRun("b", HOSTILE)),
         remarks=(HOSTILE,),
     )
     told = page(entry(graded, adjustments=(Adjustment("s1", "limit", 1, HOSTILE),)))
@@ -313,3 +331,35 @@ def test_a_class_that_cannot_be_put_together_leaves_what_was_there(asked: tuple[
     with pytest.raises(Exception, match="two submissions"):
         pages.write(tmp_path, [], [one, one], [], [], exercises=asked)
     assert {path: path.read_bytes() for path in sorted(tmp_path.rglob("*")) if path.is_file()} == before
+
+
+def test_a_page_that_cannot_be_made_is_listed_and_costs_nobody_elses(
+    asked: tuple[Exercise, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(entry: Entry, *, with_solutions: bool = False) -> Any:
+        if entry.person.id == "bob":
+            raise KeyError("a slip")
+        return document(entry, with_solutions=with_solutions)
+
+    document = feedback.document
+    monkeypatch.setattr(feedback, "document", breaks)
+    graded = [result(key, answered("limit")) for key in ("ada", "bob")]
+    book = pages.write(tmp_path, [], graded, [], [], exercises=asked)
+    assert [(one.code, one.text) for one in book.problems] == [
+        ("no-page", "bob: no page can be made: KeyError: 'a slip'")
+    ]
+    assert (tmp_path / "ada" / "feedback.html").is_file()
+    assert not (tmp_path / "bob" / "feedback.html").exists()
+    assert "bob: no page can be made" in (tmp_path / "class.html").read_text(encoding="utf-8")
+    assert [one["id"] for one in json.loads((tmp_path / "grades.json").read_text())["students"]] == ["ada", "bob"]
+
+
+def test_no_page_stays_of_whoever_is_not_in_the_book(asked: tuple[Exercise, ...], tmp_path: Path) -> None:
+    """A submission that counts no more must not be given back as if it did."""
+    graded = [replace(result(key, answered("limit")), key=key) for key in ("ada", "bob")]
+    pages.write(tmp_path, [], graded, [], [], exercises=asked)
+    (tmp_path / "bob" / "result.json").write_text("{}")
+    (tmp_path / "bob" / "notes.txt").write_text("the instructor's")
+    pages.write(tmp_path, [], graded[:1], [], [], exercises=asked)
+    assert sorted(path.name for path in (tmp_path / "bob").iterdir()) == ["notes.txt", "result.json"]
+    assert student_files(tmp_path / "ada") == [tmp_path / "ada" / name for name in pages.STUDENT_FILES]
