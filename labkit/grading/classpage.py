@@ -171,7 +171,7 @@ def _share(book: Gradebook, count: int) -> str:
 
 
 def _one(book: Gradebook, exercise: Exercise) -> Iterator[Part]:
-    """An exercise's tasks, and its most frequent mistakes."""
+    """An exercise's tasks, and its most frequent findings."""
     passed = Counter(task.task for entry in book.submitted for task in entry.tasks(exercise) if task.passed)
     tasks = tuple((Cell(one.title), Cell(_share(book, passed[one.id]))) for one in exercise.tasks)
     yield Table((translate("task"), translate("passed")), tasks, numbers=True, named=True)
@@ -187,7 +187,12 @@ def _one(book: Gradebook, exercise: Exercise) -> Iterator[Part]:
     )
     columns = (translate("tried"), translate("what happened"), translate("task"), translate("submissions"))
     if rows:
-        yield Table(columns, rows, caption=translate("What went wrong most often"), named=True)
+        yield Table(
+            columns,
+            rows,
+            caption=translate("What was found most often; it may follow from what was found before it"),
+            named=True,
+        )
 
 
 def _students(book: Gradebook, page: str) -> Section:
