@@ -26,7 +26,10 @@ from labkit.grading.reading import some_of
 from labkit.grading.values import UNREADABLE, Answer, Note, Submission
 from labkit.languages import LANGUAGES, translate
 
-__all__ = ["answers_of"]
+__all__ = ["MISNAMED", "answers_of"]
+
+MISNAMED = "misnamed-answer"
+"""The code of a note on files in ``answers/`` of which one is named nearly as an answer that is not there."""
 
 _FORMAT = 4
 _CELLS = 1_000
@@ -88,9 +91,11 @@ def answers_of(submission: Submission, exercises: Sequence[Exercise]) -> tuple[t
         notes += _compared("exercises-head", cells, given)
     unknown = sorted(files.keys() - {one.answer_name for one in exercises})
     if unknown:
+        lacking = {asked.id for asked, answer in zip(exercises, answers, strict=True) if answer.empty}
+        meant = any(name.partition(".")[0].lower() in lacking for name in unknown)  # Rule.yml, rule.yaml.txt
         notes.append(
             Note(
-                "unknown-answer",
+                MISNAMED if meant else "unknown-answer",
                 translate("in answers/, but of no exercise that is graded: {names}", names=some_of(unknown)),
             )
         )

@@ -18,6 +18,7 @@ from typing import Protocol
 from labkit.exercises.model import load_all
 from labkit.exercises.report import printable
 from labkit.grading import keeping, pages, pool, reading, roster
+from labkit.grading.answers import MISNAMED
 from labkit.grading.errors import GradingError
 from labkit.grading.gradebook import Gradebook, people_of
 from labkit.grading.grader import Course
@@ -30,7 +31,7 @@ from labkit.languages import speaking
 __all__ = ["Graded", "Order", "Pace", "Progress", "grade"]
 
 
-_LOOK_AT = {NOT_JUDGED, "refused", "broken-notebook", "newer-notebook", UNREADABLE}
+_LOOK_AT = {NOT_JUDGED, "refused", "broken-notebook", "newer-notebook", MISNAMED, UNREADABLE}
 """Codes of notes on what has no points though somebody may have worked for them."""
 
 

@@ -16,7 +16,7 @@ from labkit.exercises import model, notebook
 from labkit.exercises import submission as submit
 from labkit.exercises.model import Exercise
 from labkit.exercises.progress import Answers, folder
-from labkit.grading.answers import answers_of
+from labkit.grading.answers import MISNAMED, answers_of
 from labkit.grading.archives import LIMITS, MB
 from labkit.grading.reading import read
 from labkit.grading.values import Answer, Note, Submission
@@ -426,6 +426,14 @@ def test_files_of_no_exercise_are_noted_in_one_line(exercise: Exercise) -> None:
     _, notes = asked(exercise, None, *files)
     assert codes(notes) == ["unknown-answer"]
     assert notes[0].text.endswith("0.yaml, 1.yaml, 2.yaml, 3.yaml, 4.yaml and 4 more")
+
+
+@pytest.mark.parametrize("name", ["Limit.yaml", "limit.yml", "limit.yaml.txt"])
+def test_a_file_named_nearly_as_an_answer_is_told_where_that_answer_is_lacking(exercise: Exercise, name: str) -> None:
+    assert codes(asked(exercise, None, (name, TEXT.encode()))[1]) == [MISNAMED]
+    _, notes = asked(exercise, notebook_of(exercise, f"%%answer limit\n{TEXT}"), (name, TEXT.encode()))
+    assert "unknown-answer" in codes(notes)
+    assert MISNAMED not in codes(notes)
 
 
 @pytest.mark.parametrize("text", ["", " \n\t\n", None])
