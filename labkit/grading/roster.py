@@ -143,16 +143,14 @@ def read_adjustments(path: Path) -> tuple[Adjustment, ...]:
     return tuple(found.values())
 
 
-def expect_known(
-    path: Path, adjustments: Iterable[Adjustment], students: Collection[str], exercises: Collection[str]
-) -> None:
-    """Raises GradingError for the first adjustment in *path* of somebody, or for something, that is not known."""
-    names = {_plain(one) for one in students}
+def expect_known(path: Path, adjustments: Iterable[Adjustment], exercises: Collection[str]) -> None:
+    """Raises GradingError for the first adjustment in *path* for what is no exercise. Students are another matter: who
+    has handed in nothing yet may have points, and who is nobody is listed.
+    """
     for one in adjustments:
-        for kind, value, known in (("student", one.student, names), ("exercise", one.exercise, set(exercises))):
-            if value not in known:
-                near = f"there are {', '.join(sorted(known)[:20])}" if known else "there is none"
-                raise GradingError(f"{path}: line {one.line}: no {kind} {value!r}", evidence=near)
+        if one.exercise not in exercises:
+            near = f"there are {', '.join(sorted(exercises))}" if exercises else "there is none"
+            raise GradingError(f"{path}: line {one.line}: no exercise {one.exercise!r}", evidence=near)
 
 
 # -- tables ---------------------------------------------------------------------------------------------------------

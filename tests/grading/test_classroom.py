@@ -1,12 +1,16 @@
-"""How far a grading is, in words."""
+"""A class as a whole: how far its grading is, in words, and what is refused before it begins."""
 
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 
-from labkit.grading.classroom import Pace
+from labkit.grading.classroom import Order, Pace, grade
+from labkit.grading.errors import GradingError
+from tests.exercises import sample
+from tests.grading.packing import NOTEBOOK
 
 
 class Told:
@@ -36,3 +40,14 @@ def test_it_tells_how_many_are_done_and_how_long_the_rest_will_take(monkeypatch:
     assert "21 of 30, about 5 s left; bob: its notebooks are run" in told.lines
     assert told.lines[-1] == "30 of 30; bob: its notebooks are run"
     assert told.parts == [(number + 1) / 30 for number in range(30)]
+
+
+def test_points_for_what_is_no_exercise_are_refused_before_anything_is_graded(tmp_path: Path) -> None:
+    sample.make(tmp_path / "course")
+    (tmp_path / "handed").mkdir()
+    (tmp_path / "handed" / "ada.ipynb").write_bytes(NOTEBOOK)
+    (tmp_path / "adjust.csv").write_text("student,exercise,points\nada,limits,1\n")
+    order = Order(tmp_path / "handed", tmp_path / "grades", tmp_path / "course", adjust=tmp_path / "adjust.csv")
+    with pytest.raises(GradingError, match=r"adjust.csv: line 2: no exercise 'limits': there are limit"):
+        grade(order, Told())
+    assert not (tmp_path / "grades").exists()
