@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from importlib import metadata
 from pathlib import Path
 from typing import Any, Self
 
@@ -24,7 +25,7 @@ from labkit.cluster import Cluster, Owner, places, tools
 from labkit.cluster.base import Progress, silent
 from labkit.cluster.embedded import EmbeddedCluster
 from labkit.course.handout import student_files
-from labkit.errors import LabkitError
+from labkit.errors import ClusterStartError, CourseError, LabkitError, MachineError
 from labkit.exercises.model import Exercise, load_all
 from labkit.exercises.texts import exercise_in
 from labkit.grading import graft, running, strays, walls
@@ -36,7 +37,7 @@ from labkit.grading.values import NOT_JUDGED, Answer, ExerciseResult, Note, Resu
 from labkit.grading.walls import Walls
 from labkit.languages import speaking
 
-__all__ = ["NOT_JUDGED", "Course", "Grader"]
+__all__ = ["Course", "Grader"]
 
 
 @dataclass(frozen=True)
@@ -139,10 +140,10 @@ class Grader:
         answers, notes = answers_of(submission, self._course.exercises)
         try:
             ran = self._run([one for one in answers if not one.empty], progress)
-            strays.end(_started_since(before))
+            self._end_strays(before)
             results = tuple(self._result(one, ran.get(one.exercise_id), progress) for one in answers)
         finally:
-            strays.end(_started_since(before))
+            self._end_strays(before)
         return Result(
             key=submission.key,
             source=submission.source,
@@ -152,6 +153,10 @@ class Grader:
             walls=self._walls.describe(),
             seconds=round(time.monotonic() - began, 2),
         )
+
+    def _end_strays(self, before: Sequence[psutil.Process]) -> None:
+        """End what runs below this process and did not then, but for the judge's control plane."""
+        strays.end_found(lambda: [one for one in strays.children() if one not in before and one.pid != self._judge.pid])
 
     def _run(self, answers: Sequence[Answer], progress: Progress) -> Mapping[str, ExerciseRun]:
         """Run the notebooks on a cluster that is theirs, and ends with them."""
@@ -171,6 +176,12 @@ class Grader:
                 report = self._judge.judge(exercise, answer.text, progress)
             except CannotJudge as error:
                 notes.append(Note(NOT_JUDGED, f"{error.state}: {error.evidence}"))
+            except Exception as error:
+                if _is_of_the_machine(error):
+                    raise
+                self._judge.renew()
+                said = f'the answer to "{exercise.id}" could not be judged: {type(error).__name__}: {error}'
+                notes.append(Note(NOT_JUDGED, said))
         return ExerciseResult(
             exercise_id=exercise.id,
             title=exercise.title,
@@ -196,20 +207,19 @@ def _own_cluster() -> Iterator[EmbeddedCluster]:
         cluster.stop()
 
 
-def _started_since(before: Sequence[psutil.Process]) -> list[psutil.Process]:
-    """What runs below this process and did not then, but for the control planes that it holds itself."""
-    ours = tools.find_controlplane().resolve()
-    return [one for one in strays.children() if one not in before and _program(one) != ours]
-
-
-def _program(process: psutil.Process) -> Path | None:
-    try:
-        return Path(process.exe())
-    except psutil.Error:
-        return None
+def _is_of_the_machine(error: Exception) -> bool:
+    """Whether nothing could be graded with it; all else is a slip of ours about one answer."""
+    if isinstance(error, LabkitError):
+        return isinstance(error, ClusterStartError | MachineError | CourseError)
+    return isinstance(error, OSError)
 
 
 # -- what a result depends on ---------------------------------------------------------------------------------------
+
+
+_PACKAGES = ("PyYAML", "babel", "ipykernel", "ipython", "ipywidgets", "jupyter_client", "kubernetes", "nbval", "pandas",
+             "pytest")  # fmt: skip
+"""What an answer is read, judged or run with, or may be."""
 
 
 def _digest(root: Path, lang: str, exercises: Sequence[Exercise]) -> str:
@@ -218,6 +228,8 @@ def _digest(root: Path, lang: str, exercises: Sequence[Exercise]) -> str:
     for name, content in _files(root, lang, exercises):
         digest.update(f"{name}\0{len(content)}\0".encode())
         digest.update(content)
+    for package in _PACKAGES:
+        digest.update(f"{package} {metadata.version(package)}\0".encode())
     for program in (tools.find_controlplane(), tools.find_kubectl()):
         with program.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())

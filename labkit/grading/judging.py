@@ -46,6 +46,11 @@ class Judge:
     def __exit__(self, *_: object) -> None:
         self._end()
 
+    @property
+    def pid(self) -> int | None:
+        """Of its control plane, None while it has none."""
+        return self._states.cluster.ready.pid if self._states is not None else None
+
     def judge(self, exercise: Exercise, text: str, progress: Progress = silent) -> Report:
         """The report on *text*, hidden probes too: the same for the same text, whatever was judged before.
 
@@ -70,6 +75,10 @@ class Judge:
             said += "its control plane did not answer, also a second one"
             again_or = f"run the command again, which tries once more, or {by_hand}"
             raise CannotJudge(said, evidence=again.evidence, next_act=again_or) from again
+
+    def renew(self) -> None:
+        """Let the next answer have a new cluster, for what became of this one is not known."""
+        self._end()
 
     def _death(self) -> ClusterGone | None:
         """How the control plane ended; None when it did not: whoever gets no answer in time does not know that."""

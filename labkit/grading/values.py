@@ -99,7 +99,8 @@ class ExerciseResult:
     """One exercise: the points, which come from *report* alone, and how its notebook ran.
 
     *report* is None where nothing was judged: the answer is *empty*, which one that could not be read is too (its notes
-    say so), or it could not be judged (``NOT_JUDGED``). *answer* is its text, None where there is none. *notebook* is the notebook as it was run, in nbformat's JSON form; None where nothing was run.
+    say so), or it could not be judged (``NOT_JUDGED``). *answer* is its text, None where there is none. *notebook* is
+    the notebook as it was run, in nbformat's JSON form; None where nothing was run.
     """
 
     exercise_id: str

@@ -7,17 +7,19 @@ import random
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from labkit.cluster.embedded import EmbeddedCluster
+from labkit.errors import ClusterStartError
 from labkit.exercises.model import ExerciseError
 from labkit.grading import judging, pool, running, strays
 from labkit.grading.errors import GradingError
-from labkit.grading.grader import NOT_JUDGED, Course, Grader
-from labkit.grading.values import Result, Submission
+from labkit.grading.grader import Course, Grader
+from labkit.grading.values import NOT_JUDGED, Result, Submission
 from tests.exercises import sample
 from tests.grading.doubles import SLEEPER
 
@@ -140,6 +142,37 @@ def test_an_answer_that_cannot_be_judged_has_no_mark_but_a_note(
     ]
 
 
+def test_a_slip_of_ours_about_one_answer_costs_that_exercise_alone_its_mark(
+    grader: Grader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slips(*_: object) -> None:
+        raise KeyError("metadata")
+
+    renewed: list[int] = []
+    monkeypatch.setattr(judging.Judge, "judge", slips)
+    monkeypatch.setattr(judging.Judge, "renew", lambda _: renewed.append(1), raising=False)
+    monkeypatch.setattr(running.Running, "run", lambda *_: {})
+    (one,) = grader.grade(RIGHT).exercises
+    assert (one.points, one.report, one.empty) == (0, None, False)
+    assert [(note.code, note.text) for note in one.notes] == [
+        (NOT_JUDGED, "the answer to \"limit\" could not be judged: KeyError: 'metadata'")
+    ]
+    assert renewed, "who knows what the cluster is like"
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), ClusterStartError("it did not start")])
+def test_what_the_machine_lacks_is_not_told_of_an_answer(
+    error: Exception, grader: Grader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(judging.Judge, "judge", fails)
+    monkeypatch.setattr(running.Running, "run", lambda *_: {})
+    with pytest.raises(type(error)):
+        grader.grade(RIGHT)
+
+
 # -- the course ------------------------------------------------------------------------------------------------------
 
 
@@ -150,7 +183,10 @@ def test_a_course_goes_to_another_process_and_is_the_same_there(course: Course) 
     there.expect_here()
 
 
-def test_the_digest_is_of_what_is_graded_by_and_of_nothing_else(tmp_path: Path) -> None:
+def test_the_digest_is_of_what_is_graded_by_and_of_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = metadata.version
     folders = [sample.make(tmp_path / name) for name in ("one", "two")]
     first, second = (Course.load(tmp_path / name) for name in ("one", "two"))
     assert first.digest == second.digest, "it depends on the place"
@@ -163,6 +199,10 @@ def test_the_digest_is_of_what_is_graded_by_and_of_nothing_else(tmp_path: Path) 
         assert Course.load(tmp_path / "two").digest != first.digest, name
         (folders[1] / name).write_text(before)
     assert Course.load(tmp_path / "two", "fr").digest != first.digest
+    for package in ("PyYAML", "kubernetes", "nbval", "ipykernel"):
+        with monkeypatch.context() as patch:
+            patch.setattr(metadata, "version", lambda name, package=package: "0" if name == package else version(name))
+            assert Course.load(tmp_path / "two").digest != first.digest, package
 
 
 def test_a_machine_with_another_course_or_none_is_refused(tmp_path: Path) -> None:
