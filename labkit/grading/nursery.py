@@ -32,6 +32,10 @@ __all__ = ["main"]
 _LOADED = (
     "ipykernel.kernelapp",
     "ipykernel.ipkernel",
+    "ipykernel.debugger",
+    "IPython.core.completerlib",
+    "IPython.core.oinspect",
+    "IPython.extensions.storemagic",
     "kubernetes.client",
     "kubernetes.config",
     "labkit.lab",
@@ -41,7 +45,7 @@ _LOADED = (
     "labkit.exercises.views",
     "labkit.show.ipython",
 )
-"""What ``labkit.begin`` and a check load anyway; a module more would only cost time."""
+"""What a kernel, ``labkit.begin`` and a check load anyway; a module more would only cost time."""
 
 
 def main(alone: bool, folders: list[Path]) -> None:

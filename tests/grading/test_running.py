@@ -222,9 +222,9 @@ def test_all_kernels_come_from_one_process_and_find_nothing_of_each_other(
 ) -> None:
     cell = """
 import os, pathlib
-print("found", [str(one) for one in pathlib.Path("/tmp").rglob("left*")])
-pathlib.Path("/tmp/left/over").mkdir(parents=True)
-pathlib.Path("/tmp/left.txt").symlink_to("/etc")
+print("found", [str(one) for one in pathlib.Path("/tmp").rglob("of-another-kernel*")])
+pathlib.Path("/tmp/of-another-kernel/deep").mkdir(parents=True)
+pathlib.Path("/tmp/of-another-kernel.txt").symlink_to("/etc")
 print("parent", pathlib.Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()[19])
 """
     if course.walls.bubblewrap is None:
