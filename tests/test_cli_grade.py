@@ -18,6 +18,7 @@ from click.testing import CliRunner
 
 from labkit.cli import cli
 from labkit.grading.errors import GradingError
+from labkit.grading.keeping import RECORD
 from labkit.waiting import Seen, wait_for
 from tests.exercises import sample
 
@@ -202,12 +203,15 @@ def test_a_slip_on_the_command_line_is_exit_code_2(place: Path, argv: tuple[str,
     [
         (("../submissions", "-o", "../submissions/grades"), "lie in each other"),
         (("../submissions", "-o", "g"), "holds no submission that counts"),
+        (("../earlier", "-o", "g"), "not what students handed in"),
         (("../submissions", "-o", "g", "--roster", "../thesis/chapter.txt"), "line 1: "),
     ],
 )
 def test_what_concerns_everybody_is_an_error_before_anything_is_written(
     place: Path, argv: tuple[str, ...], words: str
 ) -> None:
+    (place / "earlier" / "ada").mkdir(parents=True)
+    (place / "earlier" / RECORD).write_text("{}")
     done = CliRunner().invoke(cli, ["grade", *argv])
     assert isinstance(done.exception, GradingError)
     assert words in str(done.exception)

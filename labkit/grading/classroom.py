@@ -206,3 +206,9 @@ def _expect_apart(order: Order) -> None:
             f"{order.out} and {os.fspath(order.submissions)} lie in each other",
             next_act="name another folder for the grades",
         )
+    if (submissions / keeping.RECORD).is_file():
+        raise GradingError(
+            f"{os.fspath(order.submissions)} holds what labkit grade has made, not what students handed in",
+            evidence=f"{keeping.RECORD} is in it",
+            next_act="name the folder or zip of the submissions",
+        )
