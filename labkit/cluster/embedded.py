@@ -112,13 +112,14 @@ class EmbeddedCluster:
                     until = f"pid:{self._lessee}" if self._owner is Owner.LEASED else "signal"
                     self._start_anew(until, progress)
 
-    def stop(self) -> None:
+    def stop(self, *, at_once: bool = False) -> None:
         """End the control plane and remove what a throw-away one left. Does nothing when it has ended and is cleaned.
 
-        Somebody else's cluster (no owner here) is only let go.
+        Somebody else's cluster (no owner here) is only let go. *at_once* saves a held throw-away one the second and a
+        half of an orderly end, of which nothing would be left.
         """
         if self._owner is Owner.HELD and self._child is not None:
-            self._child.stop()
+            self._child.stop(at_once=at_once and self._throw_away)
             self._remove_remains(ours=True)
         elif self._owner in (Owner.LEASED, Owner.LEFT):
             stop_directory(self._state_dir)

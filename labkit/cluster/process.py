@@ -142,8 +142,13 @@ class ControlPlane:
         crash = next((number for number, line in enumerate(lines) if line.startswith(_CRASHES)), None)
         return tuple(lines[crash : crash + _SHOWN_LINES] if crash is not None else lines[-_SHOWN_LINES:])
 
-    def stop(self, limit_s: float = STOP_LIMIT_S) -> None:
-        """Close its standard input, or ask it to end; insist when *limit_s* has passed. Returns when it has ended."""
+    def stop(self, limit_s: float = STOP_LIMIT_S, *, at_once: bool = False) -> None:
+        """Close its standard input, or ask it to end; insist when *limit_s* has passed. Returns when it has ended.
+
+        *at_once* ends it without asking, which leaves its state directory as it is.
+        """
+        if at_once:
+            system.kill_group(self._process)
         if self._process.stdin is not None:
             self._process.stdin.close()
         else:

@@ -204,7 +204,7 @@ def _own_cluster() -> Iterator[EmbeddedCluster]:
         cluster.start()
         yield cluster
     finally:
-        cluster.stop()
+        cluster.stop(at_once=True)
 
 
 def _is_of_the_machine(error: Exception) -> bool:
