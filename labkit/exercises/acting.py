@@ -45,7 +45,8 @@ class Did:
 
     *outcomes* has all of a verdict's. *value* is the object the server then has, or a table row; *run* what a script
     did. *tool* says that it was not the server that said no: the answer could not be sent to it. *notes* are for the
-    report, whatever the verdict: commands of the answer that were refused.
+    report, whatever the verdict: commands of the answer that were refused. *missing* says that what the step is about
+    is not there.
     """
 
     outcome: str
@@ -57,6 +58,7 @@ class Did:
     run: Run | None = None
     tool: bool = False
     notes: tuple[str, ...] = ()
+    missing: bool = False
 
 
 class Actor:
@@ -105,7 +107,7 @@ class Actor:
         except ApiError as error:
             if error.code != 404:
                 raise
-            return Did("refused", error.state, message=error.evidence)
+            return Did("refused", error.state, message=error.evidence, missing=True)
 
     def forget_state(self) -> None:
         """A fresh state has begun: credentials made in the old one are gone."""
@@ -344,7 +346,7 @@ class Actor:
         custom = "/apis/" in place and place != DEFINITIONS and "apiVersion" in obj
         schema = schema_of(self.api, obj, place) if custom else None
         if refusal.code == 404:
-            return Did("refused", translate("does not have it"), message=refusal.message)
+            return Did("refused", translate("does not have it"), message=refusal.message, missing=True)
         return Did("refused", translate("refused it"), reasons=reasons(refusal, schema), message=_in_order(refusal))
 
 
@@ -359,6 +361,8 @@ def _in_order(refusal: Refusal) -> str:
 def _ended(run: Run) -> str:
     if run.exit_code is None:
         return translate("the script was still running at its limit and was stopped")
+    if run.died:
+        return translate("the script died of an error, with exit code {code}", code=run.exit_code)
     return translate("the script ended with exit code {code}", code=run.exit_code)
 
 

@@ -23,7 +23,7 @@ from labkit.course import manifests
 from labkit.errors import CapabilityMissing, ManifestError
 from labkit.exercises.acting import Actor, Did
 from labkit.exercises.beginnings import Beginnings
-from labkit.exercises.judging import cannot_predict, judge, judge_score
+from labkit.exercises.judging import cannot_predict, cannot_try, died, judge, judge_score
 from labkit.exercises.model import Exercise, ExerciseError
 from labkit.exercises.probes import Probe, Step
 from labkit.exercises.report import Finding, Report, TaskResult
@@ -33,6 +33,8 @@ from labkit.observe import prediction, verdict
 
 __all__ = ["check", "check_all"]
 
+_MAKES = {"apply", "create", "replace"}
+_CHANGES = {"patch", "scale"}
 _IMPLICIT = Step("answer", "the answer", "accepted")
 _NOT_JUDGED = worded(
     "What the script prints is judged only when it is graded: passed means here that it ran and ended as it should."
@@ -125,6 +127,8 @@ class _Check:
         self._actor = actor
         self._findings: dict[str, list[Finding]] = {task.id: [] for task in exercise.tasks}
         self._tried: set[str] = set()
+        self._refused: list[Step] = []
+        """Writes of this probe that were to be accepted, and were refused."""
         self._notes: dict[str, None] = {}
 
     def report(self) -> Report:
@@ -138,6 +142,7 @@ class _Check:
     def play(self, probe: Probe, *, made: bool = False) -> None:
         """Play the steps; where the state is *made* already, those that judge an answer."""
         self._actor.forget_state()
+        self._refused = []
         steps = _with_answer(self._exercise, probe)
         first = next((at for at, step in enumerate(steps) if step.task or step.do == "answer"), len(steps))
         before, after = steps[:first], steps[first:]
@@ -175,9 +180,23 @@ class _Check:
             self._notes |= dict.fromkeys(did.notes)
         wrong = judge(step, did, hidden=hidden)
         if wrong is not None:
-            yield wrong
+            lacking = self._lacking(step, did)
+            yield cannot_try(wrong, lacking) if lacking else wrong
         elif judge_of is not None:
-            yield from judge_of(did.run, self._actor.api, step, hidden)
+            found = list(judge_of(did.run, self._actor.api, step, hidden))
+            if found and did.run is not None and did.run.died:
+                yield died(step, did, hidden=hidden)
+            yield from found
+        if did.outcome == "refused" and step.expect == "accepted" and step.do in _MAKES | _CHANGES:
+            self._refused.append(step)
+
+    def _lacking(self, step: Step, did: Did) -> str:
+        """What was refused in this probe, for which *step* could not be what it is: its object, or what it reads."""
+        before = [one for one in self._refused if one.about == step.about]
+        if did.missing and any(one.do in _MAKES for one in before):
+            return step.about[-1]
+        written = [one.name for one in before if one.do in _CHANGES and one.task == step.task]
+        return written[-1] if written and step.do == "read" else ""
 
     def _done(self, step: Step) -> Did:
         try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from labkit.exercises.acting import Did
@@ -19,7 +20,7 @@ from labkit.observe import fieldpaths
 from labkit.observe.prediction import PredictionError, Score
 from labkit.observe.reasons import Reason
 
-__all__ = ["cannot_predict", "judge", "judge_score", "value_at"]
+__all__ = ["cannot_predict", "cannot_try", "died", "judge", "judge_score", "value_at"]
 
 _DOES = {
     "answer": worded("the answer is applied"),
@@ -40,6 +41,7 @@ _STATIONS = {
 }
 _ABSENT = object()
 _LONGEST = 400
+_COSTLY = re.compile(r"exceeds budget|exceeding cost limit")
 _QUOTED = re.compile(
     r'\{"Rule":".*?"OptionalOldSelf":(?:null|true|false)\}: |'
     r'Invalid value: "\{.*": (?=strict decoding error)|'
@@ -53,11 +55,25 @@ wrong would be cut off. An object says when it was made, too, and so does a revi
 def judge(step: Step, did: Did, *, hidden: bool = False) -> Finding | None:
     """The finding on a step that was done; None when it holds."""
     spoke = _spoke(step, did)
-    wrong = _outcome(step, did) or (_refusal(step, did, spoke) if step.expect == "refused" else _shown(step, did))
+    wrong = _outcome(step, did, spoke) or (
+        _refusal(step, did, spoke) if step.expect == "refused" else _shown(step, did)
+    )
     if wrong is None:
         return None
     expected, got = wrong
+    if did.run is not None and did.run.died and not _outcome(step, did):
+        return died(step, did, hidden=hidden)
     return _finding(step, expected, got, spoke, hidden=hidden, next_act=_mend(step, did))
+
+
+def died(step: Step, did: Did, *, hidden: bool = False) -> Finding:
+    """The finding on a script that died of an error, and whose exit code is the one expected all the same."""
+    return _finding(step, translate(_EXPECTED["any"]), _got(did), None, hidden=hidden)
+
+
+def cannot_try(found: Finding, refused: str) -> Finding:
+    """*found*, of a step that something *refused* before it should have made possible: no cause but that is known."""
+    return replace(found, got=translate("could not be tried: {name} was refused above", name=refused), next_act="")
 
 
 def _mend(step: Step, did: Did) -> str:
@@ -70,17 +86,21 @@ def _mend(step: Step, did: Did) -> str:
         return translate("look at the line that is named: blanks at the beginning of a line, colons and quotes matter")
     if did.tool:
         return translate("correct this in the answer's cell and run the cell, then check again")
+    if _COSTLY.search(did.message):
+        return translate(
+            "`labkit cel-cost FILE` says of your answer's file what each rule costs, and what would lower it"
+        )
     return translate("kubectl apply of your answer says the same: correct what it names, then check again")
 
 
 def judge_score(step: Step, score: Score, *, hidden: bool = False) -> Finding | None:
     """The finding on a prediction; None when everything that is asked for is said and right."""
     said = {one.aspect: one for one in score.judged}
-    for aspect in step.asks:
-        if aspect not in said and not _unasked(aspect, score):
-            expected, got = _NOT_SAID[aspect]
-            return _finding(step, translate(expected), translate(got), None, hidden=hidden)
     wrong = [one for one in score.judged if one.mark != "right" and one.aspect in step.asks]
+    missing = [aspect for aspect in step.asks if aspect not in said and not _unasked(aspect, score)]
+    if missing and not wrong:
+        expected, got = _NOT_SAID[missing[0]]
+        return _finding(step, translate(expected), translate(got), None, hidden=hidden)
     if not wrong:
         return None
     first = wrong[0]
@@ -132,7 +152,7 @@ def value_at(value: Any, path: str) -> Any:
 # -- the parts ------------------------------------------------------------------------------------------------------
 
 
-def _outcome(step: Step, did: Did) -> tuple[str, str] | None:
+def _outcome(step: Step, did: Did, spoke: Reason | None = None) -> tuple[str, str] | None:
     expected, got = step.expect, did.outcome
     if expected == "any" and got.startswith("exit"):
         return None
@@ -140,7 +160,7 @@ def _outcome(step: Step, did: Did) -> tuple[str, str] | None:
         return None
     if expected == got and not (did.tool and expected == "refused"):
         return None
-    return _expected(step), _got(did)
+    return _expected(step), _got(did, spoke)
 
 
 def _refusal(step: Step, did: Did, spoke: Reason | None) -> tuple[str, str] | None:
@@ -148,9 +168,9 @@ def _refusal(step: Step, did: Did, spoke: Reason | None) -> tuple[str, str] | No
     if step.fields is None and not step.by and not step.message:
         return None
     if spoke is None or not (_at(step, spoke) and _by(step, spoke, did)):
-        return _where(step), _got(did)
+        return _where(step), _got(did, spoke)
     if step.message and not re.search(step.message, spoke.message or did.message):
-        return translate("refused, with a message as the task asks for it"), _got(did)
+        return translate("refused, with a message as the task asks for it"), _got(did, spoke)
     return None
 
 
@@ -169,9 +189,14 @@ def _shown(step: Step, did: Did) -> tuple[str, str] | None:
         if did.run is None or not re.search(pattern, did.run.stdout):
             printed = did.run.stdout.strip()[:_LONGEST] if did.run is not None else ""
             nothing = translate("the script printed nothing")
-            got = translate("the script printed {text}", text=printed) if printed else nothing
-            return translate("an output as the task asks for it"), got
+            said = translate("the script printed {text}", text=printed) if printed else nothing
+            return translate("an output as the task asks for it"), _with_complaint(said, did)
     return None
+
+
+def _with_complaint(said: str, did: Did) -> str:
+    complaint = did.run.complaint if did.run is not None else ""
+    return translate("{said}, and complained: {complaint}", said=said, complaint=complaint) if complaint else said
 
 
 def _to_be(path: str, value: Any) -> str:
@@ -245,10 +270,18 @@ def _where(step: Step) -> str:
     return translate("refused at {field} by {by}", **told) if told["by"] else translate("refused at {field}", **told)
 
 
-def _got(did: Did) -> str:
-    message = " ".join(_QUOTED.sub("", did.message).split())[:_LONGEST]
+def _got(did: Did, spoke: Reason | None = None) -> str:
+    """What it did and said. Of a long message, whose end is cut off, what the step is about comes first."""
+    message = " ".join(_QUOTED.sub("", did.message).split())
+    if len(message) > _LONGEST and spoke is not None and spoke.field:
+        message = " ".join(f"{spoke.field}: {_QUOTED.sub('', spoke.message)}".split())
+    message = _cut(message)
     who = did.words if did.run is not None or did.tool else translate("the server {did_it}", did_it=did.words)
     return translate("{who}: {message}", who=who, message=message) if message else who
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _finding(  # noqa: PLR0913  (a finding has these parts)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from labkit.cluster.claim import NAMESPACE
 from labkit.course import manifests
 from labkit.errors import LabkitError, ManifestError
 from labkit.observe.verdict import GRAVEST_FIRST, Checking, checking
@@ -111,6 +112,20 @@ class Step:
     matches: Mapping[str, str] = field(default_factory=dict)
     table: bool = False
     selector: str = ""
+
+    @property
+    def about(self) -> tuple[str, str, str]:
+        """Group, namespace and name of the object that it is about, all empty where it is about none."""
+        if self.object is None:
+            *groups, _, _, name = self.target.split("/") if self.target else ("", "", "")
+            return ("".join(groups), _elsewhere(self.namespace), name)
+        group, slash, _ = str(self.object["apiVersion"]).partition("/")
+        metadata = self.object["metadata"]
+        return (group if slash else "", _elsewhere(self.namespace or metadata.get("namespace")), str(metadata["name"]))
+
+
+def _elsewhere(space: str | None) -> str:
+    return "" if space in (None, NAMESPACE) else str(space)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -36,6 +37,9 @@ _SHOWN = 200_000
 _SIGXCPU = 24
 _CPU_ENDED = (-_SIGXCPU, 128 + _SIGXCPU)
 """Exit statuses of who used up its processor time: as Python tells it, and as bubblewrap does."""
+
+_LAST_WORDS = re.compile(r"(?:[ \t][^\n]*\n|\n)+[^\W\d][\w.]*(?::|\n|$)")
+"""What follows a traceback's first line: indented lines, and the exception's name."""
 
 _LIMITED = """
 import json, os, runpy, sys
@@ -76,6 +80,12 @@ class Run:
         """The last line it printed as an error: of a traceback, the one that says what went wrong."""
         lines = [line.strip() for line in self.stderr.splitlines() if line.strip()]
         return lines[-1][:300] if lines else ""
+
+    @property
+    def died(self) -> bool:
+        """Whether an exception that nothing caught ended it, as Python tells it: a traceback is the last it wrote."""
+        _, traceback, after = self.stderr.rpartition("Traceback (most recent call last):\n")
+        return self.exit_code == 1 and bool(traceback) and bool(_LAST_WORDS.match(after))
 
 
 class Runner(Protocol):

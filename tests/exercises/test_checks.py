@@ -16,10 +16,14 @@ from labkit.cluster.existing import ExistingCluster
 from labkit.course.begin import begin
 from labkit.errors import CapabilityMissing, ClaimRefused
 from labkit.exercises import model
+from labkit.exercises.acting import Did
 from labkit.exercises.checks import check
+from labkit.exercises.judging import judge
 from labkit.exercises.model import Exercise, ExerciseError
+from labkit.exercises.probes import Step
 from labkit.exercises.report import Finding, Report
 from labkit.exercises.sandbox import Run, run_script
+from labkit.observe.reasons import Reason
 
 from . import sample
 
@@ -95,6 +99,36 @@ def test_a_wrong_answer_is_told_what_was_expected_what_the_server_did_and_what_t
     assert first.next_act.startswith("Add a rule where both numbers can be seen")
 
 
+def test_what_an_earlier_refusal_keeps_from_being_tried_is_said_to_be_that(
+    limit: Exercise, cluster: EmbeddedCluster
+) -> None:
+    """Eight workers are refused, so nothing is there to be scaled; that the rule is not run is not the cause."""
+    report = check(limit, sample.with_rule("self.worker.max < 4 * self.api.replicas"), cluster)
+    (scaled,) = _only(report, "refuses")
+    assert (scaled.expected, scaled.got, scaled.next_act) == (
+        "refused by a rule in CEL",
+        "could not be tried: f was refused above",
+        "",
+    )
+    assert _only(report, "accepts")[0].next_act == "Four for each replica are allowed."
+
+
+def test_what_a_write_that_was_refused_would_have_changed_is_not_told_as_a_mistake_of_its_own(
+    tmp_path: Path, cluster: EmbeddedCluster
+) -> None:
+    target = "target: cours.example.com/v1/colis/principal"
+    probes = f"""
+- {{do: scale, task: it, name: kubectl scale, {target}, replicas: 99, otherwise: Scale it.}}
+- {{do: read, task: it, name: the number, {target}, shows: {{spec.api.replicas: 99}}, otherwise: It went elsewhere.}}
+- {{do: read, task: it, name: the version, {target}, otherwise: It is there.}}
+- {{do: read, task: it, name: another, target: cours.example.com/v1/colis/autre, otherwise: It is not there.}}
+"""
+    scaled, number, another = _only(check(_exercise(tmp_path, probes, begin=BEGIN, applied="false"), "", cluster))
+    assert scaled.next_act == "Scale it."
+    assert (number.got, number.next_act) == ("could not be tried: kubectl scale was refused above", "")
+    assert (another.probe, another.next_act) == ("another", "It is not there.")
+
+
 def test_a_refusal_for_another_reason_is_not_the_one_asked_for(limit: Exercise, cluster: EmbeddedCluster) -> None:
     lower = limit.starter.replace("minimum: 1\n", "minimum: 2\n", 1)
     report = check(limit, lower, cluster)
@@ -154,6 +188,23 @@ def test_a_definition_that_the_server_refuses_is_told_with_its_field(limit: Exer
     assert "undefined field 'nope'" in first.got
     assert first.field.endswith("x-kubernetes-validations[0].rule")
     assert "kubectl apply of your answer says the same" in first.next_act
+
+
+def test_a_long_refusal_begins_with_the_field_and_one_for_its_cost_names_who_tells_costs(
+    limit: Exercise, cluster: EmbeddedCluster
+) -> None:
+    report = check(limit, sample.with_rule('"!self.version.contains(self.version)"'), cluster)
+    (found,) = _only(report, "refuses")
+    assert "exceeds budget" in found.got
+    assert found.next_act.startswith("`labkit cel-cost FILE` says")
+    head = 'CustomResourceDefinition.apiextensions.k8s.io "colis.cours.example.com" is invalid: '
+    blamed = Reason("spec.versions[0]", "validation", (), "exceeds budget")
+    did = Did(
+        "refused", "refused it", (blamed,), f"{head}[{'metadata.name: x, ' * 30}spec.versions[0]: exceeds budget]"
+    )
+    told = judge(Step("answer", "", "accepted"), did)
+    assert told is not None
+    assert told.got == "the server refused it: spec.versions[0]: exceeds budget"
 
 
 def test_the_same_answer_gives_the_same_report(limit: Exercise, cluster: EmbeddedCluster) -> None:
@@ -336,9 +387,54 @@ def test_a_script_reads_the_cluster_and_can_do_nothing_else(tmp_path: Path, clus
 def test_a_script_that_fails_is_told_by_its_last_line(tmp_path: Path, cluster: EmbeddedCluster) -> None:
     one = _exercise(tmp_path, RUN, answer="py", begin=BEGIN)
     (found,) = _only(check(one, "raise ValueError('so not')", cluster))
-    assert (found.expected, found.got) == ("exit code 0", "the script ended with exit code 1: ValueError: so not")
+    assert found.expected == "exit code 0"
+    assert found.got == ("the script died of an error, with exit code 1: ValueError: so not")
     (found,) = _only(check(one, "print('colis 2')", cluster))
     assert found.got == "the script printed colis 2"
+    (found,) = _only(check(one, "import sys; print('colis 2'); print('so not', file=sys.stderr)", cluster))
+    assert found.got == "the script printed colis 2, and complained: so not"
+
+
+def test_a_script_that_dies_is_told_as_dead_also_where_its_exit_code_is_the_one_expected(
+    tmp_path: Path, cluster: EmbeddedCluster
+) -> None:
+    one = _exercise(tmp_path, RUN.replace("exit0", "exit1"), answer="py", begin=BEGIN)
+    (found,) = _only(check(one, "print('colis 2')\nraise ValueError('so not')", cluster))
+    assert found.expected == "an end by itself"
+    assert found.got == "the script died of an error, with exit code 1: ValueError: so not"
+    ended = "import sys, traceback; print('colis 2'); print('Traceback of mine', file=sys.stderr); sys.exit(1)"
+    (found,) = _only(check(one, ended, cluster))
+    assert found.got == "the script printed colis 2, and complained: Traceback of mine"
+    assert check(one, "print('colis 1')\nraise ValueError('so not')", cluster).passed, "marks are what they were"
+
+
+def test_a_script_that_dies_is_told_as_dead_before_what_its_table_lacks(
+    tmp_path: Path, cluster: EmbeddedCluster
+) -> None:
+    probes = RUN.replace("prints: ^colis 1$", "judge: meaning").replace("exit0", "any")
+    one = _exercise(tmp_path, probes, answer="py", begin=BEGIN)
+    judge = "from labkit.exercises.report import Finding\ndef meaning(run, api, step, hidden):\n"
+    (one.folder / "judge.py").write_text(judge + "    yield Finding('right', run.stdout.strip(), probe=step.name)\n")
+    found = _only(check(one, "print('x')\nraise ValueError('so not')", cluster))
+    assert [each.got for each in found] == [
+        "the script died of an error, with exit code 1: ValueError: so not",
+        "x",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stderr", "code", "died"),
+    [
+        ('Traceback (most recent call last):\n  File "a", line 1\nKeyError: 1\n', 1, True),
+        ('Traceback (most recent call last):\n  File "a", line 1\n\nmod.Own\n', 1, True),
+        ('Traceback (most recent call last):\n  File "a", line 1\nKeyError: 1\n', 2, False),
+        ("Traceback (most recent call last):\n", 1, False),
+        ("so not\n", 1, False),
+        ("", None, False),
+    ],
+)
+def test_an_exception_that_nothing_caught_is_told_by_its_traceback(stderr: str, code: int | None, died: bool) -> None:
+    assert Run(code, "", stderr).died is died
 
 
 def test_what_a_script_prints_acts_on_no_terminal_and_no_page(tmp_path: Path, cluster: EmbeddedCluster) -> None:
@@ -411,6 +507,7 @@ PREDICTED = {
     "vide: {outcome: refused, field: .spec, rule: Required value}": "",
     "vide: refused": "the prediction names no field",
     "vide: {outcome: refused, field: spec}": "the prediction names no rule",
+    "vide: accepted": 'the outcome you predicted, "accepted as is", is not',
     "vide: {outcome: accepted, field: spec, rule: required}": 'the outcome you predicted, "accepted as is", is not',
     "vide: {outcome: refused, field: spec.version, rule: required}": "the field you predicted",
     "vide: {outcome: perhaps}": "outcome 'perhaps' is not known",
