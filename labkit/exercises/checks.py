@@ -183,10 +183,10 @@ class _Check:
             lacking = self._lacking(step, did)
             yield cannot_try(wrong, lacking) if lacking else wrong
         elif judge_of is not None:
-            found = list(judge_of(did.run, self._actor.api, step, hidden))
-            if found and did.run is not None and did.run.died:
+            table = list(judge_of(did.run, self._actor.api, step, hidden))
+            if table and did.run is not None and did.run.died:
                 yield died(step, did, hidden=hidden)
-            yield from found
+            yield from table
         if did.outcome == "refused" and step.expect == "accepted" and step.do in _MAKES | _CHANGES:
             self._refused.append(step)
 

@@ -33,9 +33,9 @@ LONGEST = 400
 
 @dataclass(frozen=True)
 class Wrong:
-    """The same thing found wrong in *count* submissions."""
+    """The same thing found wrong in *count* submissions, of each of *tasks*."""
 
-    task: str
+    tasks: tuple[str, ...]
     probe: str
     got: str
     hidden: bool
@@ -57,15 +57,19 @@ def document(book: Gradebook, *, page: str = "feedback.html") -> Document:
 def frequent(book: Gradebook, exercise: Exercise) -> tuple[Wrong, ...]:
     """What was found wrong in an exercise, the most frequent first, then as a check comes to it.
 
-    The same task, probe and answer of the server are the same mistake; one submission counts once for it. What is found
-    later in a check is often a consequence of what was found before.
+    The same tasks, probe and answer of the server are the same mistake; one submission counts once for it, also where
+    it is found of all tasks, because the answer could not be applied. What is found later in a check is often a
+    consequence of what was found before.
     """
-    counted: Counter[tuple[str, str, str, bool]] = Counter()
-    first: dict[tuple[str, str, str, bool], int] = {}
+    counted: Counter[tuple[tuple[str, ...], str, str, bool]] = Counter()
+    first: dict[tuple[tuple[str, ...], str, str, bool], int] = {}
     for entry in book.submitted:
-        findings = [(task.task, one) for task in entry.tasks(exercise) for one in task.findings]
-        keys = dict.fromkeys((task, one.probe, one.got, one.hidden) for task, one in findings)
-        counted.update(list(keys))
+        found: dict[tuple[str, str, bool], dict[str, None]] = {}
+        for task in entry.tasks(exercise):
+            for one in task.findings:
+                found.setdefault((one.probe, one.got, one.hidden), {})[task.task] = None
+        keys = [(tuple(tasks), *what) for what, tasks in found.items()]
+        counted.update(keys)
         for place, key in enumerate(keys):
             first[key] = min(place, first.get(key, place))
     ranked = sorted(counted, key=lambda key: (-counted[key], first[key], key))
@@ -180,7 +184,7 @@ def _one(book: Gradebook, exercise: Exercise) -> Iterator[Part]:
         (
             Cell(_short(one.probe), word=translate("hidden") if one.hidden else ""),
             Cell(_short(one.got)),
-            Cell(titles[one.task]),
+            Cell("; ".join(titles[task] for task in one.tasks)),
             Cell(_share(book, one.count)),
         )
         for one in frequent(book, exercise)[:MOST_FREQUENT]

@@ -160,7 +160,11 @@ def _judgement(graded: ExerciseResult) -> Iterator[Part]:
             yield Note(translate("There is no text that could be judged; the notes say why."))
         return
     yield _tasks(graded.report.tasks)
-    yield from (_missing(one) for one in graded.report.tasks if not one.passed)
+    missing: dict[tuple[Finding, ...], list[TaskResult]] = {}
+    for one in graded.report.tasks:
+        if not one.passed:
+            missing.setdefault(one.findings, []).append(one)
+    yield from (_missing(findings, together) for findings, together in missing.items())
     yield from (Note(_short(note)) for note in graded.report.notes)
 
 
@@ -176,15 +180,15 @@ def _tasks(tasks: Iterable[TaskResult]) -> Table:
     return Table((translate("task"), translate("state"), translate("points")), rows, named=True)
 
 
-def _missing(task: TaskResult) -> Section:
-    """What of the task did not hold. This is where hidden findings end: nothing below sees one."""
-    shown = [one for one in task.findings if not one.hidden]
+def _missing(findings: tuple[Finding, ...], tasks: Iterable[TaskResult]) -> Section:
+    """What of the tasks, which miss the same, did not hold. Hidden findings end here: nothing below sees one."""
+    shown = [one for one in findings if not one.hidden]
     parts: list[Part] = [_finding(one) for one in shown]
-    if len(shown) < len(task.findings):
+    if len(shown) < len(findings):
         parts.append(Note(translate("A further check, which is not shown, did not hold.")))
-    if not task.findings:
+    if not findings:
         parts.append(Note(translate("This task could not be judged.")))
-    return Section(translate("not yet: {task}", task=task.title), tuple(parts))
+    return Section(translate("not yet: {task}", task="; ".join(one.title for one in tasks)), tuple(parts))
 
 
 def _finding(one: Finding) -> Facts:
@@ -213,7 +217,10 @@ def _answer(graded: ExerciseResult) -> Iterator[Part]:
 
 
 def _run(cells: Iterable[CellRun]) -> Iterator[Part]:
-    """How the notebook ran, where something is to be said of it."""
+    """How the notebook ran, where something is to be said of it.
+
+    A check's cell that did not go well only printed another report than the solution's, which the page has above.
+    """
     rows = tuple(
         (
             Cell(one.grade_id, code=True),
@@ -221,7 +228,7 @@ def _run(cells: Iterable[CellRun]) -> Iterator[Part]:
             Cell(_short(": ".join(filter(None, (translate(one.words) if one.words else "", one.said))))),
         )
         for one in cells
-        if one.status != "passed"
+        if one.status != "passed" and not (one.status == "failed" and one.grade_id.endswith("-check"))
     )
     if rows:
         said = translate("How your notebook ran: it changes no points, and what it printed is in {file}", file=NAME)

@@ -91,8 +91,19 @@ def test_a_wrong_answer_counts_once_a_submission_and_a_hidden_one_says_so(
         ("H-GOT", 1, True),
     ]
     (other,) = classpage.frequent(book, asked[1])
-    assert (other.task, other.probe, other.count) == ("refuses", "five workers and one replica", 2)
+    assert (other.tasks, other.probe, other.count) == (("refuses",), "five workers and one replica", 2)
     assert "H-PROBE (hidden) H-GOT Too many workers are refused 1 (33 %)" in said
+
+
+def test_an_answer_that_could_not_be_applied_is_one_mistake_however_many_tasks_it_costs(
+    asked: tuple[Exercise, ...],
+) -> None:
+    whole = answered("limit", SEEN)
+    assert whole.report is not None
+    tasks = tuple(replace(one, passed=False, points=0, findings=(SEEN,)) for one in whole.report.tasks)
+    results = [result(key, replace(whole, report=replace(whole.report, tasks=tasks))) for key in ("a", "b")]
+    (found,) = classpage.frequent(make([], results, [], [], asked), asked[0])
+    assert (found.tasks, found.count) == (("refuses", "accepts"), 2)
 
 
 def test_what_is_most_frequent_comes_first_and_does_not_depend_on_the_order(asked: tuple[Exercise, ...]) -> None:

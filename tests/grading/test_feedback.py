@@ -132,6 +132,25 @@ def test_notes_and_cells_that_did_not_go_well_are_told(entry: Callable[..., Entr
     assert "it went well" not in said
 
 
+def test_a_check_that_printed_another_report_than_the_solution_is_no_failure(entry: Callable[..., Entry]) -> None:
+    differs = (CellRun("limit-check", "failed", "printed something else"),)
+    assert "printed something else" not in text(entry(answered("limit", SEEN, cells=differs)))
+    assert "How your notebook ran" not in text(entry(answered("limit", SEEN, cells=differs)))
+    for status, said in (("died", "its kernel died"), ("hung", "it did not end"), ("not-run", "it was not run")):
+        assert said in text(entry(answered("limit", SEEN, cells=(CellRun("limit-check", status),))))
+    assert "limit " in text(entry(answered("limit", SEEN, cells=(CellRun("limit", "failed", "NameError"),))))
+
+
+def test_what_all_tasks_miss_is_told_once(entry: Callable[..., Entry]) -> None:
+    whole = answered("limit", SEEN, HIDDEN)
+    assert whole.report is not None
+    tasks = tuple(replace(one, passed=False, points=0, findings=(SEEN, HIDDEN)) for one in whole.report.tasks)
+    said = text(entry(replace(whole, report=replace(whole.report, tasks=tasks))))
+    assert said.count(SEEN.got) == 1
+    assert "not yet: Too many workers are refused; Others are not" in said
+    assert not any(part in said for part in HIDDEN_PARTS)
+
+
 def test_of_what_came_of_a_cell_only_our_own_words_are_translated(entry: Callable[..., Entry]) -> None:
     """A program may say what is the name of a message of ours, with its fields."""
     died = "the run ended before this cell"
