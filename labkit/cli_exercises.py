@@ -26,7 +26,9 @@ def check(names: tuple[str, ...]) -> None:
     Exit code 1: something is not as it must be; the table says what.
     """
     from labkit.cluster import choose
+    from labkit.cluster.embedded import EmbeddedCluster
     from labkit.exercises import lint, model, views
+    from labkit.grading.linting import linted
     from labkit.show import render_text
     from labkit.show.progress import Bar
 
@@ -36,7 +38,10 @@ def check(names: tuple[str, ...]) -> None:
     with Bar(sys.stderr, "exercises") as bar, choose.opened(choose.resolve("embedded")) as cluster:
         for number, one in enumerate(chosen):
             bar.part(number / len(chosen))
-            tried += lint.lint(one, cluster, bar.line)
+            if isinstance(cluster, EmbeddedCluster) and cluster.held:
+                tried += linted(one, cluster, bar.line)
+            else:
+                tried += lint.lint(one, cluster, bar.line)
     click.echo(render_text.render(views.lint_document(tried)))
     sys.exit(0 if all(one.good for one in tried) else 1)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from labkit.cluster import Cluster
 from labkit.cluster.base import Progress, silent
+from labkit.exercises.beginnings import Beginnings
 from labkit.exercises.checks import check_all
 from labkit.exercises.edits import SUFFIX
 from labkit.exercises.model import Exercise, ExerciseError, variants
@@ -36,8 +37,12 @@ class Tried:
     why: str = ""
 
 
-def lint(exercise: Exercise, cluster: Cluster, progress: Progress = silent) -> Iterator[Tried]:
-    """Look at everything of one exercise, in order. Raises ClusterGone; never for what is wrong in the folder."""
+def lint(
+    exercise: Exercise, cluster: Cluster, progress: Progress = silent, beginnings: Beginnings | None = None
+) -> Iterator[Tried]:
+    """Look at everything of one exercise, in order; *beginnings* makes the states. Raises ClusterGone, and what
+    *beginnings* raises; never for what is wrong in the folder.
+    """
     yield from _files(exercise)
     yield from _secrets(exercise)
     if exercise.solution is None:
@@ -51,7 +56,8 @@ def lint(exercise: Exercise, cluster: Cluster, progress: Progress = silent) -> I
         yield Tried(exercise.id, "right and wrong answers", False, str(error))
     try:
         with speaking("en"):  # the wrong answers name what they are told in English
-            reports = check_all(exercise, [text for _, text in answers], cluster, hidden=True, progress=progress)
+            texts = [text for _, text in answers]
+            reports = check_all(exercise, texts, cluster, hidden=True, progress=progress, beginnings=beginnings)
     except ExerciseError as error:
         yield Tried(exercise.id, "probes", False, str(error))
         return

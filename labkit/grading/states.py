@@ -127,6 +127,12 @@ class States(Beginnings):
             self._wait_rights()
             self._stack = stack.pop_all()
 
+    def leave(self) -> None:
+        """For whoever uses the cluster afterwards: take away by what rights are seen, which no plain check makes."""
+        for key in _SEEN_KEYS:
+            self._store.delete(key)
+        self._seen_by.clear()
+
     def close(self) -> None:
         self._stack.close()
 

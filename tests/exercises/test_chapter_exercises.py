@@ -7,6 +7,7 @@ still hold, and that a check leaves nothing behind.
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,8 @@ from labkit.cluster.embedded import EmbeddedCluster
 from labkit.course.begin import begin
 from labkit.exercises import access, definitions
 from labkit.exercises.checks import check, check_all
-from labkit.exercises.lint import lint
 from labkit.exercises.model import Exercise, load, variants
+from labkit.grading.linting import linted
 from tests.exercises import transcripts
 
 ROOT = Path(__file__).parents[2]
@@ -37,8 +38,21 @@ def of(name: str) -> Exercise:
 
 
 def test_everything_is_as_the_folder_says(exercise: Exercise, cluster: EmbeddedCluster) -> None:
-    bad = [f"{tried.what}: {tried.why}" for tried in lint(exercise, cluster) if not tried.good]
+    bad = [f"{tried.what}: {tried.why}" for tried in linted(exercise, cluster) if not tried.good]
     assert bad == []
+
+
+def test_a_plain_check_passes_the_solution_and_fails_a_wrong_answer(
+    exercise: Exercise, cluster: EmbeddedCluster
+) -> None:
+    """As students check, and authors elsewhere; above states are put back by their bytes."""
+    _, wrong = next(variants(exercise, "wrong"))
+    right, failed = check_all(exercise, (exercise.solution or "", wrong), cluster, hidden=True)
+    assert right.passed, right
+    task, _, words = wrong.partition("\n")[0].removeprefix("# fails: ").partition(": ")
+    (mine,) = (one for one in failed.tasks if one.task == task)
+    assert not mine.passed
+    assert " ".join(words.split()) in " ".join(" ".join(map(str, astuple(one))) for one in mine.findings), mine
 
 
 def test_every_task_has_a_wrong_answer_that_fails_it(exercise: Exercise) -> None:
