@@ -162,7 +162,7 @@ BROKEN = {
     "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: 3, namespace: ch54}\n": "the answer: not a manifest",
     "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: ..}\n": "the answer: not a manifest",
     "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: ..}\n": "the answer: not a manifest",
-    "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: a/b}\n": "the answer: not a manifest",
+    "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: a/b}\n": "the answer: not a manifest",
     "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a%2f, namespace: ch54}\n": "the answer: not a manifest",
     "apiVersion: v1\nkind: ConfigMap\nmetadata: &a {name: a, in: *a}\n": "the answer: not a manifest",
     "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: ch54, 2026-01-01: 1, x: 1}": "unknown field",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from labkit.cluster.embedded import EmbeddedCluster
 from labkit.exercises import lint, model, views
 from labkit.exercises.lint import Tried
