@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from labkit.languages import LANGUAGES
 __all__ = ["grade"]
 
 _MOST_JOBS = 500
+_ADDRESS = re.compile(r"(?:[a-z]+://)?[^\s/]+:[0-9]{1,5}/?")
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -23,6 +25,12 @@ def _jobs(_ctx: click.Context, _param: click.Parameter, value: str) -> int:
     if not value.isdecimal() or not 1 <= int(value) <= _MOST_JOBS:
         raise click.BadParameter(f'{value!r} is neither "auto" nor a number from 1 to {_MOST_JOBS}')
     return int(value)
+
+
+def _address(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
+    if value and not _ADDRESS.fullmatch(value):
+        raise click.BadParameter(f"{value!r} is no address; a scheduler has one such as tcp://10.0.0.1:8786")
+    return value
 
 
 @click.command()
@@ -37,7 +45,9 @@ def _jobs(_ctx: click.Context, _param: click.Parameter, value: str) -> int:
 @click.option("--with-solutions", is_flag=True, help="Explain the solutions on the students' pages.")
 @click.option("--exercise", "only", multiple=True, metavar="ID", help="Only this one (may be given again).")
 @click.option("--without-walls", is_flag=True, help="As root, also where nothing would hold students' programs.")
-@click.option("--scheduler", default="", metavar="tcp://HOST:PORT", help="A Dask cluster that is to do it.")
+@click.option(
+    "--scheduler", callback=_address, default="", metavar="tcp://HOST:PORT", help="A Dask cluster that is to do it."
+)
 def grade(  # noqa: PLR0913  (one for each option)
     *,
     submissions: Path,

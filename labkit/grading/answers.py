@@ -24,7 +24,7 @@ from labkit.exercises.texts import exercise_in
 from labkit.grading.archives import LIMITS, MB
 from labkit.grading.reading import some_of
 from labkit.grading.values import UNREADABLE, Answer, Note, Submission
-from labkit.languages import LANGUAGES, translate
+from labkit.languages import LANGUAGES, plural, translate
 
 __all__ = ["MISNAMED", "answers_of"]
 
@@ -35,6 +35,9 @@ _FORMAT = 4
 _CELLS = 1_000
 _NBVAL = re.compile(r"\A(?:[ \t]*(?:#[ \t]*NBVAL_\w+[ \t]*)?\r?\n)+")
 """Lines above an answer that only nbval reads; they are taken out before a cell is run."""
+
+
+_COURSE = re.compile(r"\s*(?:(?:import labkit|lab ?= ?labkit\.begin\([^()]*\)|lab\.\w+\([^()]*\))(?:\s+|\Z))*")
 
 
 class _Unreadable(Exception):
@@ -89,6 +92,7 @@ def answers_of(submission: Submission, exercises: Sequence[Exercise]) -> tuple[t
     answers = tuple(_answer(one, cells, files.get(one.answer_name), given) for one in exercises)
     if cells is not None:
         notes += _compared("exercises-head", cells, given)
+        notes += _own(cells)
     unknown = sorted(files.keys() - {one.answer_name for one in exercises})
     if unknown:
         lacking = {asked.id for asked, answer in zip(exercises, answers, strict=True) if answer.empty}
@@ -165,6 +169,19 @@ def _find(name: str, cells: Sequence[_Cell], notes: list[Note]) -> _Cell | None:
     return found
 
 
+def _own(cells: Sequence[_Cell]) -> Iterator[Note]:
+    """That cells are not run which are none of the course's, nor an answer. To call ``lab`` is no work of one's own."""
+    own = [
+        one
+        for one in cells
+        if one.kind == "code" and one.grade_id is None and one.answer is None and not _COURSE.fullmatch(one.source)
+    ]
+    if own:
+        n = len(own)
+        told = plural("{n} cell of your own was not run", "{n} cells of your own were not run", n)
+        yield Note("own-cells", told)
+
+
 def _compared(name: str, cells: Sequence[_Cell], given: _HandedOut) -> Iterator[Note]:
     """What was changed in the cell *name*. The executed notebook has it as it was handed out."""
     ours = given.cells[name]
@@ -215,6 +232,10 @@ def _handed_out(folders: tuple[Path, ...]) -> _HandedOut:
 
 def _cells(data: bytes, notes: list[Note]) -> list[_Cell] | None:
     """The cells of a notebook of any format up to 4; None, and a note, where it is none."""
+    if not data.strip():
+        why = translate("the file is empty")
+        notes.append(Note("broken-notebook", translate("not a notebook that can be read: {why}", why=why)))
+        return None
     try:
         raw = json.loads(data)
         version = raw["nbformat"]

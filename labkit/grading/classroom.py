@@ -95,7 +95,11 @@ def grade(order: Order, progress: Progress) -> Graded:
     submissions = [one for one in handed.submissions if one.key not in unclear]
     if not submissions:
         told = "; ".join(one.text for one in handed.problems[:3])
-        raise GradingError(f"{order.submissions} holds no submission that counts", evidence=told)
+        raise GradingError(
+            f"{order.submissions} holds no submission that counts",
+            evidence=told,
+            next_act="name the folder or zip in which each student has a folder, a zip or a notebook",
+        )
     course = Course.load(order.root, order.lang, order.only)
     with keeping.opened(order.out, course.digest) as store:
         work = _Work(order, course, store, progress)
@@ -145,7 +149,7 @@ class _Work:
         try:
             order = self._order
             course = replace(
-                self._course.prepared(self._progress.line),
+                self._course.prepared(lambda text: self._progress.line(f"preparing: {text}")),
                 hidden=(order.out.resolve(), order.submissions.resolve()),
                 without_walls=order.without_walls,
             )
@@ -202,8 +206,9 @@ def _expect_apart(order: Order) -> None:
     """Grades inside the submissions would be a submission the next time."""
     out, submissions = order.out.resolve(), order.submissions.resolve()
     if out == submissions or submissions in out.parents or out in submissions.parents:
+        both = f"{order.out} and {os.fspath(order.submissions)}"
         raise GradingError(
-            f"{order.out} and {os.fspath(order.submissions)} lie in each other",
+            f"{both} are the same folder" if out == submissions else f"{both}: one lies in the other",
             next_act="name another folder for the grades",
         )
     if (submissions / keeping.RECORD).is_file():

@@ -4,7 +4,8 @@ A folder of nbgrader's, zips that ``labkit submit`` made, notebooks in a heap, t
 they all are files below a name for each person. So there is one rule for all. What lies at the top, a folder, a zip or
 a notebook, is a person, under its name without extension; what a person handed in is one *place*: a notebook, or
 ``answers/``, or both side by side, however deep in folders and zips. More than one place for a person is told and not
-chosen from: nothing here guesses whose or which work it is. One person's broken file never costs another's.
+chosen from, unless all of them hold the same: nothing here guesses whose or which work it is. One person's broken file
+never costs another's.
 """
 
 from __future__ import annotations
@@ -153,6 +154,8 @@ def _submission(key: str, where: str, members: Sequence[Member], limits: Limits)
             others.append(one)
     if budget.crowded:
         return Note("refused", f"{key}: more than {limits.members:,} files")
+    if len(places) > 1:
+        places = _same(places, limits)
     if len(places) != 1:
         return _several(key, places) if places else _problem(key, "; ".join(note.text for note in notes), others)
     ((parts, place),) = places.items()
@@ -163,6 +166,26 @@ def _submission(key: str, where: str, members: Sequence[Member], limits: Limits)
         notes.append(Note("other-files", translate("not looked at: {names}", names=some_of(map(_inside, others)))))
     source = "/".join((where, *parts)) if parts else f"{where}/{members[0].parts[0]}"
     return _taken(Submission(key, source), place, notes, budget)
+
+
+def _same(places: dict[tuple[str, ...], _Place], limits: Limits) -> dict[tuple[str, ...], _Place]:
+    """One of *places* where all have the same bytes, as an unpacked zip and the zip beside it do; else all of them.
+
+    A place without a notebook is the same as one with it that has the same answers: the one with more is taken.
+    """
+    budget = Budget(limits)  # of its own: what is compared here is read once more by whoever takes it
+    answers, notebooks = set(), set()
+    for place in places.values():
+        if place.refused or _twice(place):
+            return places
+        try:
+            answers.add(frozenset((one.parts[-1], budget.read(one, limits.answer)) for one in place.answers))
+            notebooks |= {budget.read(one, limits.notebook) for one in place.notebooks}
+        except Refused:
+            return places
+    if len(answers) > 1 or len(notebooks) > 1:
+        return places
+    return dict([min(places.items(), key=lambda item: (not item[1].notebooks, len(item[0]), item[0]))])
 
 
 def _taken(empty: Submission, place: _Place, notes: list[Note], budget: Budget) -> Submission:

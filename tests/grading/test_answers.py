@@ -255,6 +255,26 @@ def test_the_first_of_two_cells_counts(exercise: Exercise) -> None:
     assert (answer.text, codes(answer.notes)) == ("b: 2\n", ["renamed-cell", "duplicate-cell"])
 
 
+def test_cells_of_ones_own_are_said_not_to_be_run(exercise: Exercise) -> None:
+    def more(*sources: str) -> dict[str, Any]:
+        cells = [{"cell_type": "code", "metadata": {}, "source": source} for source in sources]
+        return notebook_of(exercise, change=lambda old: old.extend(cells))
+
+    of_the_course = ("", " \n", 'lab.hint("other")', "lab.progress()\nlab.check('limit')", "import labkit\n")
+    assert asked(exercise, more(*of_the_course)) == asked(exercise, notebook_of(exercise))
+    _, notes = asked(exercise, more("print(1)", "# why\n", *of_the_course))
+    assert [(one.code, one.text) for one in notes] == [("own-cells", "2 cells of your own were not run")]
+    _, notes = asked(exercise, more("lab.progress() and 1"))
+    assert [one.text for one in notes] == ["1 cell of your own was not run"]
+
+
+def test_an_empty_file_is_said_to_be_empty(exercise: Exercise) -> None:
+    _, notes = asked(exercise, b"\n")
+    assert [(one.code, one.text) for one in notes] == [
+        ("broken-notebook", "not a notebook that can be read: the file is empty")
+    ]
+
+
 def test_a_deleted_cell_leaves_the_file(exercise: Exercise) -> None:
     whole = notebook_of(exercise, change=lambda cells: cells.pop(AT))
     answer, _ = asked(exercise, whole)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from labkit.grading.classroom import Order, Pace, grade
 from labkit.grading.errors import GradingError
+from labkit.grading.grader import Course
 from tests.exercises import sample
 from tests.grading.packing import NOTEBOOK
 
@@ -51,3 +53,20 @@ def test_points_for_what_is_no_exercise_are_refused_before_anything_is_graded(tm
     with pytest.raises(GradingError, match=r"adjust.csv: line 2: no exercise 'limits': there are limit"):
         grade(order, Told())
     assert not (tmp_path / "grades").exists()
+
+
+def test_what_is_done_before_the_first_submission_is_said_to_prepare_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def prepared(_course: Course, progress: Callable[[str], None]) -> Course:
+        progress("etcd answers")
+        raise GradingError("far enough")
+
+    monkeypatch.setattr(Course, "prepared", prepared)
+    sample.make(tmp_path / "course")
+    (tmp_path / "handed").mkdir()
+    (tmp_path / "handed" / "ada.ipynb").write_bytes(NOTEBOOK)
+    told = Told()
+    with pytest.raises(GradingError, match="far enough"):
+        grade(Order(tmp_path / "handed", tmp_path / "grades", tmp_path / "course"), told)
+    assert told.lines == ["preparing: etcd answers"]

@@ -159,8 +159,11 @@ def test_the_order_and_the_bytes_do_not_depend_on_how_it_was_packed(tmp_path: Pa
     ("contents", "told"),
     [
         ({"ann/a.ipynb": b"", "ann/b.ipynb": b""}, "several notebooks: ann/a.ipynb, ann/b.ipynb"),
-        ({"ann/ch54/a.ipynb": b"", "ann/ch55/a.ipynb": b""}, "several works (attempts, or assignments)"),
-        ({"ann/1.zip": zipped(WORK), "ann/2.zip": zipped(WORK)}, "ann/1.zip, ann/2.zip"),
+        ({"ann/ch54/a.ipynb": b"", "ann/ch55/a.ipynb": NOTEBOOK}, "several works (attempts, or assignments)"),
+        ({"ann/1.zip": zipped(WORK), "ann/2.zip": zipped(WORK | {"answers/rule.yaml": b""})}, "ann/1.zip, ann/2.zip"),
+        ({"ann/1.zip": zipped(WORK), "ann/2.zip": zipped(WORK | {"a.ipynb": b"{}"})}, "ann/1.zip, ann/2.zip"),
+        ({"ann/1.zip": zipped(WORK), "ann/2.zip": zipped(WORK | {"10-exercises.ipynb": b""})}, "ann/1.zip, ann/2.zip"),
+        ({"ann/1.zip": zipped(WORK), "ann/2.zip": zipped(WORK | {"answers/a.yaml": b""})}, "ann/1.zip, ann/2.zip"),
         ({"ann.zip": zipped(WORK), "ann.ipynb": NOTEBOOK}, "ann.ipynb, ann.zip"),
         ({"ann.zip": zipped(WORK), "ann/answers/rule.yaml": b""}, "ann, ann.zip"),
         ({"ann.zip": zipped([("a.zip", b"broken"), ("a.zip", zipped(WORK))])}, "two zips of one name"),
@@ -179,6 +182,22 @@ def test_two_works_of_one_person_are_told_and_none_is_taken(place: Path, content
     assert problem.text.startswith("ann: ")
     assert told in problem.text
     assert problem.text.endswith("none is taken")
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [
+        {**{f"ann/{name}": data for name, data in WORK.items()}, "ann/submission.zip": zipped(WORK)},
+        {**{f"ann/course/notebooks/{name}": data for name, data in WORK.items()}, "ann/a.zip": zipped(WORK)},
+        {"ann/1.zip": zipped(WORK), "ann/2.zip": zipped({"answers/rule.yaml": WORK["answers/rule.yaml"]})},
+        {"ann.zip": zipped(WORK), "ann/1.zip": zipped({"x.zip": zipped(WORK)}), "ann/2.zip": zipped(WORK)},
+    ],
+)
+def test_the_same_work_in_two_places_is_one_work(place: Path, contents: dict[str, bytes]) -> None:
+    handed = read(folder(place, contents))
+    assert handed.problems == ()
+    (found,) = handed.submissions
+    assert (found.notebook, found.answers, found.notes) == (NOTEBOOK, ANSWERS, ())
 
 
 def test_two_names_that_look_the_same_are_one_person(place: Path) -> None:
