@@ -44,7 +44,6 @@ _GIVE_UP_AFTER = 3
 """So many submissions that labkit itself failed with, and none that went well: it will be the same with all others."""
 _END_LIMIT_S = 25.0
 _LOOK_S = 1.0
-_PREFIX = "labkit-grading-"
 _SHOWN_LINES = 3
 _PROGRAM = "import sys; from labkit.grading import worker; sys.exit(worker.main(sys.argv[1:]))"
 """Not ``-m``: what it pickles would be called ``__main__.Done``."""
@@ -169,7 +168,7 @@ class _Worker:
     """A process of ``labkit.grading.worker``. *unit* is what it is at, *since* when."""
 
     def __init__(self, course: Units) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
+        self.folder = Path(tempfile.mkdtemp(prefix=f"{strays.PREFIX}{os.getpid()}-"))
         try:
             self.folder.chmod(0o711)  # a student's program has another uid, and is shown one folder in it
             self.connection, theirs = _pipe()
@@ -287,8 +286,8 @@ def _pipe() -> tuple[Connection, Connection]:
 def remove_leftovers() -> tuple[Path, ...]:
     """Clear up behind gradings whose processes were killed with all their workers; returns what was removed."""
     removed = []
-    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        number = path.name.removeprefix(_PREFIX).partition("-")[0]
+    for path in Path(tempfile.gettempdir()).glob(f"{strays.PREFIX}*"):
+        number = path.name.removeprefix(strays.PREFIX).partition("-")[0]
         if not number.isdigit() or psutil.pid_exists(int(number)) or not _is_mine(path):
             continue
         _clear(path)

@@ -17,6 +17,7 @@ import os
 import queue
 import shutil
 import signal
+import stat
 import tempfile
 import threading
 import traceback
@@ -122,6 +123,9 @@ def _receive(connection: Connection, inbox: queue.Queue[Any]) -> None:
 def _slot(folder: Path) -> Iterator[int]:
     """The lowest free number of this machine, for the time of the block; it goes with the process."""
     folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
+        raise GradingError(f"{folder} is not a folder that only this user writes in", next_act="remove it")
     for number in range(1, _SLOTS + 1):
         descriptor = os.open(folder / str(number), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         try:
@@ -158,6 +162,6 @@ def main(argv: Sequence[str]) -> int:
     except (KeyboardInterrupt, BrokenPipeError):
         return 130
     finally:
-        strays.end(strays.children())
+        strays.end_found(strays.children)
         shutil.rmtree(argv[1], ignore_errors=True)
     return 0
