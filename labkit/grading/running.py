@@ -73,7 +73,7 @@ class Running:
         self._walls = walls
         self._limits = limits
         self._stack = ExitStack()
-        made = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="labkit-grading-"))
+        made = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="labkit-notebooks-"))
         self._folder = Path(made).resolve()
         if walls.bubblewrap is None:
             self._folder.chmod(0o711)
@@ -121,7 +121,8 @@ class Running:
                 **system.apart(),
             )
         notes = []
-        with self._walls.watch(process, spare=True) as told:
+        walls, ready = self._walls, cluster.ready
+        with walls.watch(process, spare=True) as told, walls.watch_cluster(ready.pid, ready.state_dir) as cluster_told:
             try:
                 status = process.wait(self._limits.run_s)
                 if status not in (0, 1):
@@ -144,6 +145,7 @@ class Running:
             finally:
                 self._walls.end(process)
         notes += [Note("memory", line) for line in dict.fromkeys(told)]
+        notes += [Note("cluster-gone", line) for line in cluster_told]
         if cluster.gone() is not None:
             notes.append(Note("cluster-gone", translate("the submission's cluster ended while its notebooks ran")))
         return notes

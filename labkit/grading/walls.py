@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,27 +31,30 @@ import psutil
 import labkit
 from labkit.cluster import tools
 from labkit.exercises.sandbox import BEGUN, Beginning, Run, Runner, end_group, limited, run_begun
+from labkit.grading import strays
 from labkit.grading.errors import GradingError
+from labkit.languages import translate
 
 __all__ = ["LIMITS", "Box", "Limits", "Walls"]
-
-_UIDS = range(60578, 61184)
-"""What systemd's table of user ids (UIDS-GIDS.md) calls unused; low enough for the ids of a container."""
 
 _FIXED = tuple(map(Path, ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin")))
 _ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "hosts", "nsswitch.conf")
 _MADE = {Path("/"), Path("/usr"), Path("/tmp")}  # noqa: S108  (its own)
 _TRIAL_S = 30.0
+_ROUNDS = 50
 _TRIAL = "import threading, labkit\none = threading.Thread(target=print)\none.start()\none.join()\n"
 
 
 @dataclass(frozen=True)
 class Limits:
     """Bytes, numbers and seconds. *memory* is of all processes together; *address_space* of each; *room* of each place
-    that may be written (with bubblewrap); *file* of a file.
+    that may be written (with bubblewrap); *file* of a file. *cluster_memory* and *cluster_room* (disk) are of
+    the control plane that its programs have all rights in.
     """
 
     memory: int = 1 << 30
+    cluster_memory: int = 1 << 30
+    cluster_room: int = 512 << 20
     address_space: int = 8 << 30
     processes: int = 128
     open_files: int = 512
@@ -225,30 +228,51 @@ class Walls:
         what happened.
         """
         told: list[str] = []
-        over = threading.Event()
+
+        def inside() -> list[psutil.Process]:
+            return self._inside(process.pid, spare=spare)
 
         def look() -> None:
-            while not over.wait(self.limits.look_s):
-                tree = self._inside(process.pid, spare=spare)
-                if sum(map(_memory, tree)) > self.limits.memory:
-                    told.append(f"ended: more than {self.limits.memory >> 20} MiB of memory together")
-                    _kill(tree)
+            if _larger(inside(), self.limits.memory):
+                told.append(f"ended: more than {self.limits.memory >> 20} MiB of memory together")
+                _kill(inside)
 
-        thread = threading.Thread(target=look, name="labkit-walls", daemon=True)
-        thread.start()
-        try:
+        with _again_and_again(look, self.limits.look_s):
             yield told
-        finally:
-            over.set()
-            thread.join()
+
+    @contextmanager
+    def watch_cluster(self, pid: int, state: Path) -> Iterator[list[str]]:
+        """For the time of the block, end the control plane *pid* when it is over its limit of memory, or *state* on the
+        disk. Gives a list that then says what happened.
+        """
+        told: list[str] = []
+        limits = self.limits
+        memory = translate(
+            "the submission's cluster was ended: more than {n} MiB of memory", n=limits.cluster_memory >> 20
+        )
+        room = translate(
+            "the submission's cluster was ended: more than {n} MiB on the disk", n=limits.cluster_room >> 20
+        )
+        there = [psutil.Process(pid)] if psutil.pid_exists(pid) else []
+
+        def look() -> None:
+            if told:
+                return
+            told.extend([memory] if _larger(there, limits.cluster_memory) else [])
+            told.extend([room] if _on_disk(state) > limits.cluster_room else [])
+            if told:
+                _kill(lambda: there)
+
+        with _again_and_again(look, limits.look_s):
+            yield told
 
     def end(self, process: subprocess.Popen[bytes]) -> None:
         """End *process* and all it started, as far as they can be found."""
-        tree = self._inside(process.pid)
+        _kill(lambda: self._inside(process.pid))
         end_group(process)
-        _kill(tree)
         if self.bubblewrap is None and self.uid is not None:
-            _kill(_of_user(self.uid))
+            uid = self.uid
+            _kill(lambda: _of_user(uid))
 
     # -- the parts ----------------------------------------------------------------------------------------------------
 
@@ -342,7 +366,7 @@ class Walls:
 
     def _trouble(self) -> str:
         """Why a program cannot be run inside; empty when it can."""
-        with tempfile.TemporaryDirectory(prefix="labkit-walls-") as name:
+        with tempfile.TemporaryDirectory(prefix=f"{strays.PREFIX}{os.getpid()}-") as name:
             folder = Path(name)
             path = folder / "trial.py"
             path.write_text(_TRIAL, encoding="utf-8")
@@ -369,7 +393,7 @@ class Walls:
 def _unused_uid(slot: int) -> int | None:
     """The *slot*-th user id that nobody has here; None when this process may not have it at all."""
     free = []
-    for uid in _UIDS:
+    for uid in strays.UIDS:
         try:
             pwd.getpwuid(uid)
         except KeyError:
@@ -404,14 +428,64 @@ def _of_user(uid: int) -> list[psutil.Process]:
     return found
 
 
-def _memory(process: psutil.Process) -> int:
+@contextmanager
+def _again_and_again(look: Callable[[], None], every_s: float) -> Iterator[None]:
+    """Call *look* every so often, in a thread, for the time of the block."""
+    over = threading.Event()
+
+    def loop() -> None:
+        while not over.wait(every_s):
+            look()
+
+    thread = threading.Thread(target=loop, name="labkit-walls", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _larger(processes: Sequence[psutil.Process], limit: int) -> bool:
+    """Whether they use more than *limit* bytes together. What they share counts once, where that can be told;
+    to tell it takes long, so it is done only when it decides."""
+    return sum(map(_resident, processes)) > limit and sum(map(_proportional, processes)) > limit
+
+
+def _resident(process: psutil.Process) -> int:
     try:
         return int(process.memory_info().rss)
     except psutil.Error:
         return 0
 
 
-def _kill(processes: Iterable[psutil.Process]) -> None:
-    for one in processes:
+def _proportional(process: psutil.Process) -> int:
+    try:
+        return int(process.memory_full_info().pss)
+    except (psutil.Error, OSError):
+        return _resident(process)
+
+
+def _on_disk(folder: Path) -> int:
+    total = 0
+    for path in folder.rglob("*"):
+        with contextlib.suppress(OSError):
+            total += path.lstat().st_blocks * 512
+    return total
+
+
+def _kill(find: Callable[[], Iterable[psutil.Process]]) -> None:
+    """Kill what *find* finds. All are stopped first, and it looks again until there is no other, so that none can start
+    one meanwhile."""
+    stopped: list[psutil.Process] = []
+    for _ in range(_ROUNDS):
+        others = [one for one in find() if one not in stopped]
+        if not others:
+            break
+        for one in others:
+            with contextlib.suppress(psutil.Error):
+                one.suspend()
+        stopped += others
+    for one in stopped:
         with contextlib.suppress(psutil.Error):
             one.kill()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +35,17 @@ def bubblewrap(walls: Walls) -> Walls:
     if walls.bubblewrap is None:
         pytest.skip(f"no bubblewrap that works here: {'; '.join(walls.missing)}")
     return walls
+
+
+class FakeProcess:
+    def __init__(self, number: int) -> None:
+        self.number, self.done = number, list[str]()
+
+    def suspend(self) -> None:
+        self.done.append("stopped")
+
+    def kill(self) -> None:
+        self.done.append("killed")
 
 
 def impatient(walls: Walls) -> Walls:
@@ -122,8 +135,6 @@ def test_python_and_labkit_stay_where_what_is_around_them_is_hidden(bubblewrap: 
 
 
 def _output(begun: Beginning) -> str:
-    import subprocess
-
     return subprocess.run(begun.argv, cwd=begun.cwd, env=begun.env, capture_output=True, text=True, check=True).stdout
 
 
@@ -195,6 +206,33 @@ def test_memory_is_counted_over_all_its_processes(walls: Walls) -> None:
     done = run(walls, hog)
     assert done.exit_code not in (0, None)
     assert "more than 200 MiB of memory together" in done.complaint
+
+
+def test_memory_that_its_processes_share_counts_once(walls: Walls) -> None:
+    shares = "import os, sys, time\nx = b'x' * (60 << 20)\nfor _ in range(4):\n    if os.fork() == 0:\n        break\n"
+    done = run(walls, shares + "time.sleep(2)\n")
+    assert (done.exit_code, done.stderr) == (0, "")
+
+
+def test_a_cluster_that_grows_over_its_limits_is_ended(walls: Walls, tmp_path: Path) -> None:
+    hog = [sys.executable, "-c", "import time\nx = b'x' * (100 << 20)\ntime.sleep(600)"]
+    (tmp_path / "db").write_bytes(bytes(2 << 20))
+    for more, words in (
+        ({"cluster_memory": 50 << 20}, "the submission's cluster was ended: more than 50 MiB of memory"),
+        ({"cluster_room": 1 << 20}, "the submission's cluster was ended: more than 1 MiB on the disk"),
+    ):
+        small = replace(walls, limits=replace(SMALL, **more))
+        with subprocess.Popen(hog) as process, small.watch_cluster(process.pid, tmp_path) as told:
+            assert process.wait(60) == -signal.SIGKILL
+        assert told == [words]
+
+
+def test_what_starts_others_while_it_is_ended_leaves_none() -> None:
+    seen = [[FakeProcess(1)], [FakeProcess(1), FakeProcess(2)], [FakeProcess(1), FakeProcess(2), FakeProcess(3)]]
+    there = {one.number: one for one in seen[-1]}
+    turns = iter([[there[one.number] for one in each] for each in (*seen, seen[-1])])
+    module._kill(lambda: next(turns))  # type: ignore[arg-type]
+    assert [one.done for one in there.values()] == [["stopped", "killed"]] * 3
 
 
 def test_a_loop_that_ignores_signals_ends_with_all_it_started(walls: Walls) -> None:
