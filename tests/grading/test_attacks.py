@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,9 +29,12 @@ LISTED = [one for one in ALL if one.points is None]
 @pytest.fixture(scope="module")
 def school(tmp_path_factory: pytest.TempPathFactory) -> Iterator[School]:
     """The class, graded."""
-    walls = Walls.find()
+    walls = Walls.find(do_without=True)
     if walls.bubblewrap is None:
-        pytest.skip(f"without bubblewrap attacks read what their user may read: {'; '.join(walls.missing)}")
+        trouble = f"without bubblewrap attacks read what their user may read: {'; '.join(walls.missing)}"
+        if os.environ.get("CI"):
+            pytest.fail(f"{trouble}; where CI is set, nothing is skipped")
+        pytest.skip(trouble)
     place = tmp_path_factory.mktemp("attacks")
     place.chmod(0o755)
     with pytest.MonkeyPatch.context() as patch:
