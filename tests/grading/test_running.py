@@ -291,4 +291,4 @@ def test_without_bubblewrap_notebooks_run_too(
 
 def test_an_empty_answer_is_not_run(course: Course, cluster: EmbeddedCluster) -> None:
     with Running(course.root, {"limit": course.source}, course.walls) as running:
-        assert running.run([Answer("limit", "x", "x", empty=True), Answer("limit", None)], cluster) == {}
+        assert running.run([Answer("limit", "x", "x", empty=True), Answer("limit", None, empty=True)], cluster) == {}
