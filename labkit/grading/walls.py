@@ -89,7 +89,8 @@ class Walls:
     """What holds a student's program here. *bubblewrap* is its path, *uid* the user id its programs have, or None.
 
     *missing* says in words what this machine does not let us do. *hidden* are folders that are never shown, wherever
-    they lie (the course, above all).
+    they lie (the course, above all). *closed*: no program inside can make a user namespace of its own, where it would
+    have more of the kernel before it; bubblewrap can do that only for who keeps its user id.
     """
 
     bubblewrap: Path | None = None
@@ -97,6 +98,7 @@ class Walls:
     missing: tuple[str, ...] = ()
     hidden: tuple[Path, ...] = ()
     limits: Limits = LIMITS
+    closed: bool = False
 
     @classmethod
     def find(
@@ -112,12 +114,13 @@ class Walls:
         uid = _unused_uid(slot) if os.geteuid() == 0 else None
         bare = cls(hidden=tuple(path.resolve() for path in hidden), limits=limits)
         missing = [] if program else ["bubblewrap is not installed"]
-        for with_program, with_uid in dict.fromkeys([(program, uid), (program, None), (None, uid)]):
+        ways = [(program, uid, False), (program, None, True), (program, None, False), (None, uid, False)]
+        for with_program, with_uid, closed in dict.fromkeys(ways if uid is not None else ways[1:]):
             if with_program is None and with_uid is None:
                 continue
             if with_program is None and program is not None and uid is None:
                 continue
-            walls = replace(bare, bubblewrap=with_program, uid=with_uid)
+            walls = replace(bare, bubblewrap=with_program, uid=with_uid, closed=closed)
             trouble = walls._trouble()
             if not trouble:
                 return replace(walls, missing=tuple(missing))
@@ -143,6 +146,7 @@ class Walls:
             lines += [
                 "bubblewrap: a file system of its own (Python, labkit, kubectl and its work, read-only)",
                 "bubblewrap: processes of its own; it sees and ends no other",
+                "bubblewrap: no user namespaces inside" if self.closed else "missing: a ban on user namespaces inside",
                 f"bubblewrap: at most {limits.room >> 20} MiB in each place it may write",
             ]
         else:
@@ -323,6 +327,7 @@ class Walls:
     def _bubblewrap(self, program: Path, box: Box, env: Mapping[str, str]) -> list[str]:
         size = ["--size", str(self.limits.room), "--perms", "1777", "--tmpfs"]
         argv = [str(program), "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--hostname", "labkit"]
+        argv += ["--unshare-user", "--disable-userns"] if self.closed else []
         argv += ["--die-with-parent", "--new-session", "--clearenv"]
         if os.geteuid() == 0:
             keep = ("CAP_SETUID", "CAP_SETGID") if self.uid is not None else ()
@@ -387,6 +392,8 @@ class Walls:
     def _name(self) -> str:
         if self.bubblewrap is None:
             return "a user id of its own"
+        if self.closed:
+            return "bubblewrap without user namespaces inside"
         return "bubblewrap" if self.uid is None else "bubblewrap with a user id of its own"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import zmq
@@ -33,11 +34,11 @@ def test_a_dead_kernel_is_noticed_at_the_next_look_however_long_its_cell_may_tak
     monkeypatch.setattr(kernels, "LOOK_S", 0.01)
     home = Home(3)
     with zmq.Context() as context, context.socket(zmq.PAIR) as shell, context.socket(zmq.PAIR) as iopub:
-        kernel = object.__new__(GradedKernel)
+        kernel: Any = object.__new__(GradedKernel)
         channels = SimpleNamespace(
             shell_channel=SimpleNamespace(socket=shell), iopub_channel=SimpleNamespace(socket=iopub)
         )
-        vars(kernel).update(
+        kernel.__dict__.update(
             kc=channels, ended=None, _pending=deque(), _received=0, _looked=0.0, _hung_up=None, _home=home
         )
         with pytest.raises(KernelEnded, match="the kernel died in this cell") as lost:

@@ -172,6 +172,16 @@ def test_kubectl_is_the_one_of_the_course_whatever_lies_in_its_folders(walls: Wa
     assert not second.startswith("/tmp")
 
 
+def test_without_a_user_id_of_its_own_it_can_make_no_user_namespace(bubblewrap: Walls) -> None:
+    closed = replace(bubblewrap, uid=None, closed=True)
+    if closed._trouble():
+        assert not bubblewrap.closed
+        pytest.skip(f"this bubblewrap cannot: {closed._trouble()}")
+    unshares = "import ctypes\nprint(ctypes.CDLL(None).unshare(0x10000000))"
+    assert told(run(closed, unshares)) == -1
+    assert "bubblewrap: no user namespaces inside" in closed.describe()
+
+
 def test_it_sees_and_ends_no_other_process(bubblewrap: Walls) -> None:
     script = "import json, os\nprint(json.dumps([int(one) for one in os.listdir('/proc') if one.isdigit()]))"
     seen = told(run(bubblewrap, script))
