@@ -153,8 +153,11 @@ def test_a_memory_hog_and_a_fork_bomb_end_with_their_notebook(course: Course, cl
     assert statuses(runs["hog"]) == ["died", "not-run"]
     assert runs["hog"].notes[0].text == "ended: more than 400 MiB of memory together"
     assert statuses(runs["x"]) == ["passed", "passed"]
-    if course.walls.uid is not None:
-        assert runs["bomb"].cells[0].status in ("passed", "failed", "died")
+    assert runs["bomb"].cells[0].status in ("passed", "failed", "died")
+    if runs["bomb"].cells[0].status == "passed":
+        assert "refused" in outputs(runs["bomb"])
+    there = [one.info["cmdline"] or [] for one in psutil.process_iter(["cmdline"])]
+    assert not [one for one in there if str(course.root.parent) in " ".join(one)]
 
 
 LOOKS = """
@@ -262,6 +265,17 @@ def test_a_cluster_that_dies_is_a_note(course: Course, tmp_path: Path) -> None:
     assert [statuses(gone[key]) for key in ("a", "b")] == [["failed", "passed"], ["passed", "passed"]]
     assert "ClusterGone" in gone["a"].cells[0].said
     assert [one.code for one in gone["a"].notes] == ["cluster-gone"]
+
+
+def test_a_cluster_that_eats_the_machine_ends_with_the_run_and_is_a_note(course: Course, tmp_path: Path) -> None:
+    own = EmbeddedCluster(tmp_path / "own", owner=Owner.HELD)
+    own.start()
+    small = replace(course, walls=replace(course.walls, limits=replace(ROOM, cluster_memory=1 << 20)))
+    try:
+        run = play(small, own, {"a": "while not lab: pass"})["a"]
+    finally:
+        own.stop()
+    assert run.notes[0].text == "the submission's cluster was ended: more than 1 MiB of memory"
 
 
 def test_other_kubeconfigs_and_another_kubectl_lead_nowhere(course: Course, cluster: EmbeddedCluster) -> None:
