@@ -232,13 +232,14 @@ class Walls:
         what happened.
         """
         told: list[str] = []
+        words = translate("ended: more than {n} MiB of memory together", n=self.limits.memory >> 20)
 
         def inside() -> list[psutil.Process]:
             return self._inside(process.pid, spare=spare)
 
         def look() -> None:
             if _larger(inside(), self.limits.memory):
-                told.append(f"ended: more than {self.limits.memory >> 20} MiB of memory together")
+                told.append(words)
                 _kill(inside)
 
         with _again_and_again(look, self.limits.look_s):

@@ -18,6 +18,8 @@ from labkit.exercises.sandbox import Beginning, Run
 from labkit.grading import walls as module
 from labkit.grading.errors import GradingError
 from labkit.grading.walls import Box, Limits, Walls
+from labkit.languages import speaking
+from labkit.waiting import Seen, wait_for
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SMALL = Limits(memory=200 << 20, processes=20, room=1 << 20, look_s=0.05)
@@ -324,3 +326,12 @@ def test_a_bubblewrap_that_is_refused_is_found_out_by_trying(monkeypatch: pytest
     walls = Walls.find(limits=SMALL, do_without=True)
     assert walls.bubblewrap is None
     assert any("setting up uid map: Permission denied" in line for line in walls.describe())
+
+
+def test_what_ended_a_program_is_said_in_the_language_of_the_class() -> None:
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True) as process:
+        walls = Walls(limits=replace(SMALL, memory=1))
+        with speaking("fr"), walls.watch(process) as told:
+            wait_for("it to be ended", lambda: Seen(bool(told), "it runs"), limit_s=20.0)
+        process.kill()
+    assert told[0] == "arrêté\N{NO-BREAK SPACE}: plus de 0 MiB de mémoire ensemble"
