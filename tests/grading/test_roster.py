@@ -136,7 +136,7 @@ def test_adjustments_are_read(path: Path, table: str) -> None:
     found = read_adjustments(path)
     assert found == (Adjustment("p1", "rule", -1.0, "late"), Adjustment("p2", "rule", 0.5, ""))
     assert [one.line for one in found] == [2, 3]
-    expect_known(path, found, ["p1", "p2"], ["rule", "schema"])
+    expect_known(path, found, ["rule", "schema"])
 
 
 def test_a_comment_is_not_needed(path: Path) -> None:
