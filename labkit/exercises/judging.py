@@ -219,9 +219,14 @@ def _spoke(step: Step, did: Did) -> Reason | None:
     """The reason that the step is about: of several the one that fits best."""
     if not did.reasons:
         return None
-    return max(
-        did.reasons, key=lambda one: (_at(step, one) and _by(step, one, did), _at(step, one), _by(step, one, did))
-    )
+    costly = step.do == "answer" and _COSTLY.search(did.message)
+
+    def fits(one: Reason) -> tuple[bool, bool, bool, int]:
+        """How well. What costs too much is said of the whole schema first, and then of the rule that does."""
+        at, by = _at(step, one), _by(step, one, did)
+        return at and by, at, by, len(one.steps) if costly else 0
+
+    return max(did.reasons, key=fits)
 
 
 def _at(step: Step, reason: Reason) -> bool:
@@ -274,7 +279,8 @@ def _got(did: Did, spoke: Reason | None = None) -> str:
     """What it did and said. Of a long message, whose end is cut off, what the step is about comes first."""
     message = " ".join(_QUOTED.sub("", did.message).split())
     if len(message) > _LONGEST and spoke is not None and spoke.field:
-        message = " ".join(f"{spoke.field}: {_QUOTED.sub('', spoke.message)}".split())
+        told = [spoke, *(one for one in did.reasons if one is not spoke)]
+        message = " ".join("; ".join(f"{one.field}: {_QUOTED.sub('', one.message)}" for one in told).split())
     message = _cut(message)
     who = did.words if did.run is not None or did.tool else translate("the server {did_it}", did_it=did.words)
     return translate("{who}: {message}", who=who, message=message) if message else who

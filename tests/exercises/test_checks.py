@@ -196,6 +196,9 @@ def test_a_long_refusal_begins_with_the_field_and_one_for_its_cost_names_who_tel
     report = check(limit, sample.with_rule('"!self.version.contains(self.version)"'), cluster)
     (found,) = _only(report, "refuses")
     assert "exceeds budget" in found.got
+    assert found.field.endswith("x-kubernetes-validations[0].rule"), (
+        "not the schema as a whole, of which it is said too"
+    )
     assert found.next_act.startswith("`labkit cel-cost FILE` says")
     head = 'CustomResourceDefinition.apiextensions.k8s.io "colis.cours.example.com" is invalid: '
     blamed = Reason("spec.versions[0]", "validation", (), "exceeds budget")
