@@ -51,25 +51,27 @@ def school(tmp_path_factory: pytest.TempPathFactory) -> Iterator[School]:
 def test_it_gets_the_mark_that_it_must_get(school: School, attack: Attack) -> None:
     row = school.marks[_shown(attack)]
     result = school.result(_shown(attack))
-    assert float(row["score"]) == attack.points, _told(result)
-    assert float(row[attack.exercise]) == attack.points
-    assert result["exercises"][CHOSEN.index(attack.exercise)]["points"] == attack.points
-    text = json.dumps(result, ensure_ascii=False)
-    codes = {note["code"] for one in (result, *result["exercises"]) for note in one["notes"]}
+    mine = result["exercises"][CHOSEN.index(attack.exercise)]
+    assert float(row[attack.exercise]) == attack.points, _told(result)
+    assert mine["points"] == attack.points
+    among = [one for one in GRADED if one.submission == attack.submission]
+    assert float(row["score"]) == sum(one.points or 0 for one in among), _told(result)
+    text = json.dumps(mine, ensure_ascii=False)
+    codes = {note["code"] for one in (result, mine) for note in one["notes"]}
     assert set(attack.notes) <= codes, _told(result)
     assert [words for words in attack.says if words not in text] == [], _told(result)
 
 
 @pytest.mark.parametrize("attack", LISTED, ids=lambda one: one.name)
 def test_what_is_no_submission_is_listed_and_has_no_mark(school: School, attack: Attack) -> None:
-    assert attack.name not in school.marks
+    assert attack.submission not in school.marks
     listed = [one["code"] for one in school.book["problems"] if one["text"].startswith(f"{attack.name}: ")]
     assert listed == list(attack.notes)
 
 
 def test_the_class_is_graded_whole_and_nobody_else_is_in_the_grade_book(school: School) -> None:
     assert set(school.marks) == {_shown(one) for one in GRADED}
-    assert school.said.startswith(f"{len(GRADED)} submissions are graded: {len(GRADED)} anew")
+    assert school.said.startswith(f"{len(school.marks)} submissions are graded: {len(school.marks)} anew")
     told = {(one["code"], one["text"]) for one in school.book["problems"]}
     named = {(code, _shown(one)) for one in ALL for code in one.notes}
     assert told
@@ -120,7 +122,7 @@ def test_no_page_acts_when_it_is_looked_at(school: School) -> None:
 
 def test_the_same_marks_in_another_order_with_one_worker(school: School) -> None:
     """The grade book of a part of the class, from the results that there are, and from new ones: the same bytes."""
-    school.hand_in([one for one in ALL if one.name in CHEAP], "part")
+    school.hand_in([one for one in ALL if one.submission in CHEAP], "part")
     shutil.copytree(school.place / "grades", school.place / "kept")
     codes = {school.grade("--jobs", "1", folder="part", out="kept")}
     assert "nothing was to be done anew" in school.said
@@ -134,11 +136,11 @@ def test_the_same_marks_in_another_order_with_one_worker(school: School) -> None
 def test_attacks_answer_exercises_of_the_class() -> None:
     assert {one.exercise for one in ALL} == set(CHOSEN) <= set(EXERCISES)
     assert len({one.name for one in ALL}) == len(ALL)
-    assert set(CHEAP) <= {one.name for one in ALL}
+    assert set(CHEAP) <= {one.submission for one in ALL}
 
 
 def _shown(attack: Attack) -> str:
-    return attack.name.replace("\x1b", "\ufffd")
+    return attack.submission.replace("\x1b", "\ufffd")
 
 
 def _texts(step: Step) -> tuple[str, ...]:

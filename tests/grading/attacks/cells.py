@@ -4,24 +4,36 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.grading.attacks.handed import NOTEBOOK, OFF_BY_ONE, OFF_BY_ONE_POINTS, RULE, Attack, named, worked
+from tests.grading.attacks.handed import (
+    EXERCISES,
+    MIGRATION,
+    NAMES_TWICE,
+    NAMES_TWICE_POINTS,
+    OFF_BY_ONE,
+    OFF_BY_ONE_POINTS,
+    RULE,
+    Attack,
+    named,
+)
 
 __all__ = ["ATTACKS", "LOOKS", "SHOWS", "WRITES"]
 
 
-def below(name: str, code: str, *says: str, notes: tuple[str, ...] = ()) -> Attack:
+def below(name: str, among: str, code: str, *says: str) -> Attack:
     """A program that is to make more than it is worth of a wrong answer."""
-    work = {NOTEBOOK: worked(code), "answers/rule.yaml": OFF_BY_ONE}
-    return Attack(name, work, OFF_BY_ONE_POINTS, ("no-answer-line", *notes), says)
+    work = {"answers/rule.yaml": OFF_BY_ONE}
+    return Attack(name, work, OFF_BY_ONE_POINTS, ("no-answer-line",), says, cell=code, among=among)
 
 
-def above(name: str, code: str, *says: str, notes: tuple[str, ...] = ()) -> Attack:
+def above(name: str, among: str, exercise: str, code: str, *says: str, notes: tuple[str, ...] = ()) -> Attack:
     """A program that is to bring the grader down, beside a right answer."""
-    return Attack(name, {NOTEBOOK: worked(code), "answers/rule.yaml": RULE}, 8, ("no-answer-line", *notes), says)
+    one = EXERCISES[exercise]
+    work = {f"answers/{exercise}.{one.answer}": one.solution or ""}
+    return Attack(name, work, one.points, ("no-answer-line", *notes), says, exercise, code, among=among)
 
 
 def _tags(cells: list[dict[str, Any]]) -> None:
-    for one in ("rule", "rule-check"):
+    for one in ("typed", "typed-check"):
         named(cells, one)["metadata"]["tags"] = ["nbval-skip", "skip-execution", "raises-exception"]
 
 
@@ -79,23 +91,28 @@ for place in places:
 ATTACKS = (
     Attack(
         "skip-tags",
-        {NOTEBOOK: worked(f"# NBVAL_SKIP\n%%answer rule\n{OFF_BY_ONE}\n# NBVAL_IGNORE_OUTPUT\n", _tags)},
-        OFF_BY_ONE_POINTS,
+        {},
+        NAMES_TWICE_POINTS,
         ("changed-metadata",),
         ("its output is not what the instructor's answer brings",),
+        "typed",
+        f"# NBVAL_SKIP\n%%answer typed\n{NAMES_TWICE}\n# NBVAL_IGNORE_OUTPUT\n",
+        _tags,
+        "fills-and-skips",
     ),
     Attack(
         "forged-outputs",
-        {
-            NOTEBOOK: worked(f"%%answer rule\n{OFF_BY_ONE}", _forged),
-            "answers/progress.json": '{"rule": {"passed": ["bound", "defaults", "scale", "message"], "points": 8}}',
-        },
+        {"answers/progress.json": '{"rule": {"passed": ["bound", "defaults", "scale", "message"], "points": 8}}'},
         OFF_BY_ONE_POINTS,
         ("changed-metadata", "changed-cell", "duplicate-cell"),
         ("its output is not what the instructor's answer brings",),
+        cell=f"%%answer rule\n{OFF_BY_ONE}",
+        change=_forged,
+        among="forges",
     ),
     below(
         "patched-labkit",
+        "kills",
         """
 import labkit, labkit.exercises.checks as checks
 from labkit.exercises.report import Report, TaskResult
@@ -120,6 +137,7 @@ lab == 8, lab
     ),
     below(
         "other-kubectl",
+        "deletes",
         """
 import os
 os.environ["KUBECONFIG"] = "/dev/null"
@@ -136,12 +154,21 @@ lab.answer("rule", "a: 1")
     ),
     below(
         "looks-and-writes",
+        "fills-and-skips",
         f"{LOOKS}\n{WRITES}\nprint('files:', seen > 100, 'found:', found, 'wrote:', wrote)",
         "files: True found: [] wrote: []",
     ),
-    above("kills-the-kernel", "import os\nos.kill(-1, 9)\nos.kill(os.getpid(), 9)", "the kernel died in this cell"),
+    above(
+        "kills-the-kernel",
+        "shows-and-kills",
+        "migration",
+        "import os\nos.kill(-1, 9)\nos.kill(os.getpid(), 9)",
+        "the kernel died in this cell",
+    ),
     above(
         "kills-the-cluster",
+        "kills",
+        "typed",
         """
 import os, json, ssl, base64, urllib.request
 there = json.load(open(os.environ["LABKIT_CLUSTER"].removeprefix("embedded:") + "/cluster.json"))
@@ -158,10 +185,12 @@ print(f"etcd is {'emptied' if urllib.request.urlopen(asked, context=tls).status 
     ),
     above(
         "deletes-during-the-check",
+        "deletes",
+        "migration",
         f"""
 import threading, time
 from labkit.cluster import Api
-lab.answer("rule", {RULE!r})
+lab.answer("migration", {MIGRATION!r})
 def delete():
     with Api(lab.cluster) as api:
         while True:
@@ -179,11 +208,14 @@ print("deleting")
     ),
     above(
         "fork-bomb",
+        "kills",
+        "operator",
         """
 import os, time
 while True:
     try:
         if os.fork() == 0:
+            mine = bytearray(b"x") * (16 << 20)  # what they share counts once
             while True:
                 time.sleep(1)
     except OSError:
@@ -191,9 +223,11 @@ while True:
 """,
         notes=("memory",),
     ),
-    above("endless-output", "while True:\n    print('x' * 1000)", "too-much-output"),
+    above("endless-output", "deletes", "operator", "while True:\n    print('x' * 1000)", "too-much-output"),
     above(
         "deaf-loop",
+        "fills-and-skips",
+        "migration",
         """
 import signal, time
 for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP): signal.signal(one, signal.SIG_IGN)
@@ -207,11 +241,15 @@ while True:
     ),
     above(
         "stops-its-parent",
+        "kills",
+        "migration",
         "import os, signal\nos.kill(os.getppid(), signal.SIGSTOP)\nos.kill(os.getpid(), signal.SIGSTOP)",
         "the cell was still running at its limit and was stopped",
     ),
     above(
         "fills-everything",
+        "fills-and-skips",
+        "inventory",
         """
 import os
 for place in ("/tmp", "/dev/shm", os.getcwd() + "/answers"):
@@ -230,6 +268,8 @@ while True: pass
     ),
     above(
         "outlives",
+        "stays",
+        "migration",
         """
 import os, subprocess, sys
 code = "import os, time, signal\\nsignal.signal(15, signal.SIG_IGN)\\nif os.fork(): os._exit(0)\\nos.setsid()\\n"

@@ -5,12 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.grading import packing
-from tests.grading.attacks.handed import NOTEBOOK, OFF_BY_ONE, OFF_BY_ONE_POINTS, RULE, Attack, worked
+from tests.grading.attacks.handed import (
+    HTML,
+    NAMED_HTML,
+    NAMES_TWICE,
+    NAMES_TWICE_POINTS,
+    NOTEBOOK,
+    OFF_BY_ONE,
+    OFF_BY_ONE_POINTS,
+    RULE,
+    Attack,
+    worked,
+)
 
 __all__ = ["ATTACKS"]
 
 MB = 1_000_000
-HTML = "<img src=x onerror=alert(1)>\x1b[2J"
 
 
 def _link_in_a_zip(path: Path) -> None:
@@ -49,13 +59,19 @@ def _large(path: Path) -> None:
     """A notebook of 200 MB that takes no room."""
     path.mkdir()
     with (path / NOTEBOOK).open("wb") as file:
-        file.write(worked(f"%%answer rule\n{RULE}").encode())
+        file.write(worked({"rule": f"%%answer rule\n{RULE}"}).encode())
         file.truncate(200 * MB)
 
 
 def _many(path: Path) -> None:
     work = {f"answers/{number}.yaml": b"a: 1" for number in range(10_100)}
     path.with_name(f"{path.name}.zip").write_bytes(packing.zipped(work))
+
+
+def _many_in_zips(path: Path) -> None:
+    """Some kilobytes that list a hundred thousand files, none of them many for one zip."""
+    inner = packing.zipped({f"answers/{number}.yaml": b"" for number in range(5_000)})
+    path.with_name(f"{path.name}.zip").write_bytes(packing.zipped({f"{number}.zip": inner for number in range(20)}))
 
 
 def _deep(path: Path) -> None:
@@ -72,6 +88,7 @@ ATTACKS = (
     Attack("bomb-in-zips", _bomb_in_zips, 0, ("refused",)),
     Attack("large-notebook", _large, 0, ("refused",)),
     Attack("many-files", _many, 0, ("refused",)),
+    Attack("many-files-in-zips", _many_in_zips, None, ("refused",)),
     Attack("deep-notebook", _deep, 0, ("broken-notebook",)),
     Attack(
         "two-works",
@@ -79,5 +96,11 @@ ATTACKS = (
         None,
         ("double",),
     ),
-    Attack(f"grades.csv {HTML}", {"answers/rule.yaml": OFF_BY_ONE, HTML: ""}, OFF_BY_ONE_POINTS, ("other-files",)),
+    Attack(
+        NAMED_HTML,
+        {"answers/typed.py": NAMES_TWICE, HTML: ""},
+        NAMES_TWICE_POINTS,
+        ("other-files",),
+        exercise="typed",
+    ),
 )

@@ -19,7 +19,7 @@ import psutil
 
 from labkit.grading.keeping import folder_name
 from tests.grading import packing
-from tests.grading.attacks.handed import CHOSEN, EXERCISES, REPOSITORY, Attack
+from tests.grading.attacks.handed import CHOSEN, EXERCISES, REPOSITORY, Attack, together
 
 MARK = "labkit-attack-mark"
 SECRET = "hunter2-of-the-grader"
@@ -70,12 +70,15 @@ class School:
             return found
 
         (self.place / folder).mkdir(exist_ok=True)
+        submissions: dict[str, list[Attack]] = {}
         for one in attacks:
-            path = self.place / folder / one.name
-            if callable(one.work):
-                one.work(path)
+            submissions.setdefault(one.submission, []).append(one)
+        for submission, those in submissions.items():
+            path = self.place / folder / submission
+            if callable(those[0].work):
+                those[0].work(path)
                 continue
-            packed = packing.zipped({name: filled(content) for name, content in one.work.items()})
+            packed = packing.zipped({name: filled(content) for name, content in together(those).items()})
             path.with_name(f"{path.name}.zip").write_bytes(packed)
 
     def grade(self, *more: str, out: str = "grades", folder: str = "submissions", order: str = "") -> int:

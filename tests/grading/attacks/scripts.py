@@ -6,7 +6,7 @@ Most print the right answer once their attack succeeded, and else end with an er
 from __future__ import annotations
 
 from tests.grading.attacks.cells import LOOKS, WRITES
-from tests.grading.attacks.handed import NAMES_TWICE, NAMES_TWICE_POINTS, TYPED, Attack
+from tests.grading.attacks.handed import NAMED_HTML, NAMES_TWICE, NAMES_TWICE_POINTS, TYPED, Attack
 
 __all__ = ["ATTACKS"]
 
@@ -14,9 +14,17 @@ RIGHT = f"\nexec({TYPED!r})\n"
 WRONG = f"\nexec({NAMES_TWICE!r})\n"
 
 
-def script(name: str, code: str, points: int, *says: str) -> Attack:
-    return Attack(name, {"answers/typed.py": code}, points, says=says, exercise="typed")
+def script(name: str, among: str, code: str, points: int, *says: str, exercise: str = "typed") -> Attack:
+    return Attack(name, {f"answers/{exercise}.py": code}, points, says=says, exercise=exercise, among=among)
 
+
+WITHOUT_END = """
+import sys
+print("DEFINITION STORED SERVED IN ETCD OBJECTS STATE")
+print("colis.cours.example.com v1 v1alpha1,v1 v1alpha1,v1 2 1" + " ," * 30_000 + " (" * 30_000)
+print("9" * 5_000)
+sys.exit(1)
+"""
 
 PORTS = """
 import http.client, socket, ssl, sys
@@ -106,6 +114,7 @@ report = json.dumps({"exercise_id": "typed", "title": "typed", "tasks": tasks, "
 ATTACKS = (
     script(
         "patched-judge",
+        "forges",
         f"""
 import gc, sys
 import labkit.exercises.acting as acting, labkit.exercises.checks as checks, labkit.exercises.judging as judging
@@ -119,6 +128,7 @@ for one in gc.get_objects():
     ),
     script(
         "looks-and-takes",
+        "objects",
         f"""{LOOKS.replace('"result.json"', '"result.json", "kubeconfig"')}
 {WRITES}
 {PORTS}
@@ -131,6 +141,7 @@ if not (found or wrote or opened or took):
     ),
     script(
         "daemon",
+        "scripts-last",
         f"""
 import os, signal, time
 if os.fork() == 0:
@@ -149,6 +160,7 @@ for one in (signal.SIGSTOP, signal.SIGKILL):
     ),
     script(
         "fills-the-disk",
+        "stays",
         """
 import os, sys
 size = 0
@@ -163,15 +175,23 @@ sys.exit(f"filled: {0 < size < 300 << 20}")
         0,
         "filled: True",
     ),
-    script("forged-report", f"{FORGED}\nwhile True:\n    print(report, '\\n10 of 10 points')", 0),
+    script(
+        "forged-report",
+        "kills",
+        f"{FORGED}\nwhile True:\n    print(report, '\\n10 of 10 points')",
+        0,
+        exercise="inventory",
+    ),
     script(
         "never-ends",
+        "deletes",
         "import signal, time\nsignal.signal(15, signal.SIG_IGN)\nwhile True: time.sleep(1)",
         0,
         "was still running at its limit",
     ),
     script(
         "forks",
+        "shows-and-kills",
         """
 import os, sys, time
 for forks in range(1000):
@@ -183,12 +203,8 @@ for forks in range(1000):
 """,
         0,
         "no more, after some: True",
-    ),
-    Attack(
-        "uses-its-kubeconfig",
-        {"answers/inventory.py": RIGHTS},
-        0,
-        says=("it may True, and 0 of 10",),
         exercise="inventory",
     ),
+    script("report-without-end", NAMED_HTML, WITHOUT_END, 0, "a last line with 1 and 1", exercise="inventory"),
+    script("uses-its-kubeconfig", "objects", RIGHTS, 0, "it may True, and 0 of 10", exercise="inventory"),
 )

@@ -9,7 +9,7 @@ from labkit.grading.grader import Course, Grader
 
 __all__ = ["ShortCourse"]
 
-TIMES = running.Limits(cell_s=10.0, run_s=60.0)
+TIMES = running.Limits(cell_s=10.0, run_s=240.0)
 ROOM = walls.Limits(memory=500 << 20, processes=80, script_s=12.0, look_s=0.1)
 
 

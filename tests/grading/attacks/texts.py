@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from tests.grading.attacks.cells import SHOWS
 from tests.grading.attacks.handed import (
-    NOTEBOOK,
+    NAMED_HTML,
     OFF_BY_ONE,
     OFF_BY_ONE_POINTS,
     OPERATOR,
     RULE,
     TYPED,
     Attack,
-    worked,
 )
 
 __all__ = ["ATTACKS", "INNOCENT"]
 
 INNOCENT = (
-    Attack("right-rule", {NOTEBOOK: worked(f"%%answer rule\n{RULE}")}, 8),  # never run, and so without any output
-    Attack("off-by-one", {"answers/rule.yaml": OFF_BY_ONE}, OFF_BY_ONE_POINTS),
-    Attack("right-typed", {"answers/typed.py": TYPED}, 10, exercise="typed"),
-    Attack("right-operator", {"answers/operator.yaml": OPERATOR}, 10, exercise="operator"),
+    # its notebook was never run, and so is without any output
+    Attack("right-rule", {}, 8, cell=f"%%answer rule\n{RULE}", among="objects"),
+    Attack("off-by-one", {"answers/rule.yaml": OFF_BY_ONE}, OFF_BY_ONE_POINTS, among="scripts-last"),
+    Attack("right-typed", {"answers/typed.py": TYPED}, 10, exercise="typed", among="shows-and-kills"),
+    Attack("right-operator", {"answers/operator.yaml": OPERATOR}, 10, exercise="operator", among="objects"),
 )
 
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -73,6 +73,13 @@ FOR_ALL = ADMIN.replace("SUBJECT", "for-all") + "".join(
     for kind, name in (("User", "system:anonymous"), ("Group", "system:unauthenticated"))
 )
 
+UP_THE_PATH = """---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: ..}
+rules: []
+"""
+
 EVIL = "<script>alert('@MARK@')</script><img src=x onerror=alert('@MARK@')>"
 MESSAGE = f'message: "{EVIL}\\e[2J\\e]0;@MARK@\\a\\u202e"'
 
@@ -85,29 +92,38 @@ def _messages() -> str:
     return "\n".join([f"# {EVIL}", *lines, ""])
 
 
-def objects(name: str, text: str, points: int, *says: str, exercise: str = "rule") -> Attack:
-    return Attack(name, {f"answers/{exercise}.yaml": text}, points, says=says, exercise=exercise)
+def objects(name: str, among: str, text: str, points: int, *says: str, exercise: str = "operator") -> Attack:
+    return Attack(name, {f"answers/{exercise}.yaml": text}, points, says=says, exercise=exercise, among=among)
 
 
-def commands(name: str, text: str, points: int, *says: str) -> Attack:
-    return Attack(name, {"answers/migration.txt": text}, points, says=says, exercise="migration")
+def commands(name: str, among: str, text: str, *says: str) -> Attack:
+    return Attack(name, {"answers/migration.txt": text}, 0, says=says, exercise="migration", among=among)
 
+
+NEVER_GOES = RULE.replace("metadata:\n", "metadata:\n  finalizers: [example.com/never]\n", 1)
 
 ATTACKS = (
-    objects("yaml-bomb", BOMB, 0),
-    objects("policy-for-the-judge", RULE + WEBHOOK + POLICY, 0, "is not made by a check"),
-    objects("binds-itself", OPERATOR + FOR_ITSELF, 4, exercise="operator"),
-    objects("binds-everybody", OPERATOR + FOR_ALL, 7, exercise="operator"),
-    objects("never-goes", RULE.replace("metadata:\n", "metadata:\n  finalizers: [example.com/never]\n", 1), 8),
+    objects("yaml-bomb", "shows-and-kills", BOMB, 0),
+    objects("not-the-value-it-says", NAMED_HTML, f"x: !!int x\n---\n{RULE}", 0, "not YAML", exercise="rule"),
+    objects("leads-up-the-path", NAMED_HTML, OPERATOR + UP_THE_PATH, 0, "is no name"),
+    objects("policy-for-the-judge", "fills-and-skips", OPERATOR + WEBHOOK + POLICY, 0, "is not made by a check"),
+    objects("binds-itself", "forges", OPERATOR + FOR_ITSELF, 4),
+    objects("binds-everybody", "stays", OPERATOR + FOR_ALL, 7),
+    objects("never-goes", "stays", NEVER_GOES, 8, exercise="rule"),
     Attack(
         "html-and-escapes",
-        {NOTEBOOK: worked(SHOWS), "answers/rule.yaml": _messages()},
+        {"answers/rule.yaml": _messages()},
         2,
         ("no-answer-line",),
         ("ValueError", "<script>alert("),
+        cell=SHOWS,
+        among="shows-and-kills",
     ),
     commands(
-        "deletes-the-namespace", "kubectl delete namespace ch54\nkubectl delete colis --all", 0, "not the exercise"
+        "deletes-the-namespace",
+        "objects",
+        "kubectl delete namespace ch54\nkubectl delete colis --all",
+        "not the exercise",
     ),
-    commands("deletes-the-definition", "kubectl delete crd colis.cours.example.com", 0),
+    commands("deletes-the-definition", "forges", "kubectl delete crd colis.cours.example.com"),
 )
