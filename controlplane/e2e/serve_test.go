@@ -53,7 +53,7 @@ func TestAClusterToThrowAway(t *testing.T) {
 			t.Fatal(err)
 		}
 		response.Body.Close()
-		if response.StatusCode != http.StatusForbidden {
+		if response.StatusCode != http.StatusUnauthorized {
 			t.Errorf("the API server says %s", response.Status)
 		}
 		for _, path := range []string{"/v3/kv/range", "/version", "/metrics"} {

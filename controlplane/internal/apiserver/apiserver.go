@@ -50,6 +50,7 @@ func (c Config) flags() []string {
 		"--tls-private-key-file=" + c.PKI.Server.Key,
 
 		"--client-ca-file=" + c.PKI.CA.Cert,
+		"--anonymous-auth=false", // no right that somebody gives to everybody is given to every process of this machine
 		"--authorization-mode=RBAC",
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file=" + c.PKI.ServiceAccountKey,
