@@ -7,7 +7,6 @@ still hold, and that a check leaves nothing behind.
 
 from __future__ import annotations
 
-from dataclasses import astuple
 from pathlib import Path
 
 import pytest
@@ -20,8 +19,7 @@ from labkit.course.begin import begin
 from labkit.exercises import access, definitions
 from labkit.exercises.checks import check, check_all
 from labkit.exercises.model import Exercise, load, variants
-from labkit.grading.linting import linted
-from tests.exercises import transcripts
+from tests.exercises import playing, transcripts
 
 ROOT = Path(__file__).parents[2]
 CHAPTER = ("01-predict", "02-rule", "03-operator", "04-inventory")
@@ -38,21 +36,11 @@ def of(name: str) -> Exercise:
 
 
 def test_everything_is_as_the_folder_says(exercise: Exercise, cluster: EmbeddedCluster) -> None:
-    bad = [f"{tried.what}: {tried.why}" for tried in linted(exercise, cluster) if not tried.good]
-    assert bad == []
+    playing.expect_as_the_folder_says(exercise, cluster)
 
 
-def test_a_plain_check_passes_the_solution_and_fails_a_wrong_answer(
-    exercise: Exercise, cluster: EmbeddedCluster
-) -> None:
-    """As students check, and authors elsewhere; above states are put back by their bytes."""
-    _, wrong = next(variants(exercise, "wrong"))
-    right, failed = check_all(exercise, (exercise.solution or "", wrong), cluster, hidden=True)
-    assert right.passed, right
-    task, _, words = wrong.partition("\n")[0].removeprefix("# fails: ").partition(": ")
-    (mine,) = (one for one in failed.tasks if one.task == task)
-    assert not mine.passed
-    assert " ".join(words.split()) in " ".join(" ".join(map(str, astuple(one))) for one in mine.findings), mine
+def test_plain_checks_agree(exercise: Exercise, cluster: EmbeddedCluster) -> None:
+    playing.expect_plain_checks_agree(exercise, cluster)
 
 
 def test_every_task_has_a_wrong_answer_that_fails_it(exercise: Exercise) -> None:

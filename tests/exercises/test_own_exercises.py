@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import astuple
 from pathlib import Path
 
 import pytest
@@ -20,10 +19,9 @@ from labkit.cluster.embedded import EmbeddedCluster
 from labkit.cluster.kubectl import forget_discovery
 from labkit.course.begin import begin
 from labkit.exercises import definitions
-from labkit.exercises.checks import check, check_all
+from labkit.exercises.checks import check
 from labkit.exercises.model import Exercise, load, variants
-from labkit.grading.linting import linted
-from tests.exercises import transcripts
+from tests.exercises import playing, transcripts
 
 ROOT = Path(__file__).parents[2]
 OWN = ("05-schema", "06-display", "07-migration", "08-typed")
@@ -35,21 +33,11 @@ def exercise(request: pytest.FixtureRequest) -> Exercise:
 
 
 def test_everything_is_as_the_folder_says(exercise: Exercise, cluster: EmbeddedCluster) -> None:
-    bad = [f"{tried.what}: {tried.why}" for tried in linted(exercise, cluster) if not tried.good]
-    assert bad == []
+    playing.expect_as_the_folder_says(exercise, cluster)
 
 
-def test_a_plain_check_passes_the_solution_and_fails_a_wrong_answer(
-    exercise: Exercise, cluster: EmbeddedCluster
-) -> None:
-    """As students check, and authors elsewhere; above states are put back by their bytes."""
-    _, wrong = next(variants(exercise, "wrong"))
-    right, failed = check_all(exercise, (exercise.solution or "", wrong), cluster, hidden=True)
-    assert right.passed, right
-    task, _, words = wrong.partition("\n")[0].removeprefix("# fails: ").partition(": ")
-    (mine,) = (one for one in failed.tasks if one.task == task)
-    assert not mine.passed
-    assert " ".join(words.split()) in " ".join(" ".join(map(str, astuple(one))) for one in mine.findings), mine
+def test_plain_checks_agree(exercise: Exercise, cluster: EmbeddedCluster) -> None:
+    playing.expect_plain_checks_agree(exercise, cluster)
 
 
 def test_at_least_five_other_right_answers_and_five_wrong_ones_are_played(exercise: Exercise) -> None:
