@@ -73,7 +73,8 @@ def sources(
     exception, CourseError when there is no solution, and what opening and running raise.
     """
     every = tuple(exercises)
-    kept = {one.id: _kept(one, root, lang) for one in every}
+    common = _depended_on(root, lang)
+    kept = {one.id: _kept(one, lang, common) for one in every}
     found = {key: made for key, path in kept.items() if (made := _read(path)) is not None}
     missing = [one for one in every if one.id not in found]
     if missing:
@@ -126,15 +127,21 @@ def _executed(plain: Notebook, cluster: Cluster, folder: Path) -> Notebook:
 # -- what is kept -----------------------------------------------------------------------------------------------------
 
 
-def _kept(exercise: Exercise, root: Path, lang: str) -> Path:
-    digest = hashlib.sha256(f"{KUBERNETES_VERSION}\0{_built()}\0{exercise.solution}\0".encode())
+def _depended_on(root: Path, lang: str) -> bytes:
+    """A digest of what every exercise's notebook brings, whatever its solution is."""
+    digest = hashlib.sha256(f"{KUBERNETES_VERSION}\0{_built()}\0".encode())
     package = Path(labkit.__file__).parent
     ours = ((str(path.relative_to(package)), path.read_bytes()) for path in sorted(package.rglob("*.*")) if _code(path))
     catalogues = ((path.name, path.read_bytes()) for path in sorted((root / "locale" / lang).rglob("*.po")))
     for name, content in (*student_files(root), *catalogues, *ours):
         digest.update(f"{name}\0{len(content)}\0".encode())
         digest.update(content)
-    return places.made(places.home() / "grading-sources") / f"{exercise.id}.{lang}.{digest.hexdigest()[:32]}.json"
+    return digest.digest()
+
+
+def _kept(exercise: Exercise, lang: str, common: bytes) -> Path:
+    digest = hashlib.sha256(common + f"{exercise.solution}".encode()).hexdigest()[:32]
+    return places.made(places.home() / "grading-sources") / f"{exercise.id}.{lang}.{digest}.json"
 
 
 def _code(path: Path) -> bool:
