@@ -12,7 +12,6 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 from click.testing import CliRunner
 
@@ -21,6 +20,7 @@ from labkit.grading.errors import GradingError
 from labkit.grading.keeping import RECORD
 from labkit.waiting import Seen, wait_for
 from tests.exercises import sample
+from tests.grading.looking import left_in
 
 LABKIT = Path(sys.executable).parent / "labkit"
 
@@ -77,13 +77,7 @@ class Instructor:
 
     def left(self) -> list[object]:
         """Processes and folders that a worker, a cluster or a kernel has left."""
-        named: list[object] = []
-        for one in psutil.process_iter():
-            try:
-                named += [one] if any(str(self.tmp) in word for word in one.cmdline()) else []
-            except psutil.Error:
-                continue
-        return [*named, *self.tmp.iterdir()]
+        return left_in(self.tmp)
 
 
 ALL = ("--roster", "../roster.csv", "--adjust", "../adjust.csv")

@@ -31,6 +31,17 @@ SCHEMA = REPOSITORY / "exercises" / "05-schema"
 MOMENT_S = 0.15
 
 
+def left_in(folder: Path) -> list[object]:
+    """What is in *folder*, and the processes whose command lines name it."""
+    named: list[object] = []
+    for one in psutil.process_iter():
+        try:
+            named += [one] if any(str(folder) in word for word in one.cmdline()) else []
+        except psutil.Error:
+            continue
+    return [*named, *folder.iterdir()]
+
+
 def submissions(folder: Path, count: int) -> Path:
     """A folder of zips as ``labkit submit`` makes them, each with another answer."""
     folder.mkdir()
@@ -117,13 +128,7 @@ class Class:
 
     def left(self) -> list[object]:
         """Folders and processes of workers that are still there."""
-        named = []
-        for one in psutil.process_iter():
-            try:
-                named += [one] if any(str(self.tmp) in word for word in one.cmdline()) else []
-            except psutil.Error:
-                continue
-        return [*named, *self.tmp.iterdir()]
+        return left_in(self.tmp)
 
     def expect_nothing_left(self) -> None:
         wait_for("the workers to be gone", lambda: Seen(not self.left(), f"{self.left()}"), limit_s=20.0)
