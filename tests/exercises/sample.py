@@ -5,6 +5,11 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+from labkit.exercises import model
+from labkit.exercises.model import Exercise
+from labkit.exercises.report import Finding, Report
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -129,3 +134,29 @@ def make(root: Path, *, slug: str = "01-limit", files: Mapping[str, str | None] 
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return folder
+
+
+BEGIN = '{definition = "crd/06-colis-v1-seul.yaml", objects = [{file = "crd/objects/principal.yaml", version = "v1"}]}'
+
+
+def one_task(root: Path, probes: str, **keys: Any) -> Exercise:
+    """An exercise with one task, "it", and these probes."""
+    answer = keys.pop("answer", "yaml")
+    lines = "".join(f"{key} = {value}\n" for key, value in keys.items())
+    toml = f'id = "mine"\ntitle = "Mine"\nanswer = "{answer}"\n{lines}'
+    toml += '[[tasks]]\nid = "it"\ntitle = "It"\npoints = 1\n'
+    texts: dict[str, str | None] = {
+        "exercise.toml": toml,
+        "hints.md": "## it\n- Try.\n",
+        f"starter.{answer}": "",
+        f"solution.{answer}": "",
+        "probes/1-rule.yaml": probes,
+        "hidden/1-more.yaml": None,
+        "right/other-way-round.yaml": None,
+        "wrong/five.yaml": None,
+    }
+    return model.load(make(root, slug="02-mine", files=texts))
+
+
+def findings(report: Report, task: str = "it") -> tuple[Finding, ...]:
+    return next(one.findings for one in report.tasks if one.task == task)
