@@ -13,7 +13,7 @@ asking once more, for a new object with the same content.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -40,6 +40,11 @@ __all__ = [
     "ask",
     "checking",
     "choices",
+    "choices_in",
+    "outcomes_of",
+    "pruned_in_metadata",
+    "refused",
+    "schema_in",
     "schema_of",
 ]
 
@@ -151,6 +156,11 @@ def choices(cluster: Cluster, manifest: Mapping[str, Any], *, namespace: str = "
                 raise
             return Choices(tuple(sorted(set(_own_fields(sent)))))
         schema = schema_of(api, sent, place)
+    return choices_in(sent, schema)
+
+
+def choices_in(sent: Mapping[str, Any], schema: Schema | None) -> Choices:
+    """What can be chosen from for the object *sent* whose type has *schema*; no server is asked."""
     return Choices(
         tuple(sorted({*_own_fields(sent), *_known_fields(schema or {})})),
         tuple(dict.fromkeys([UNKNOWN_FIELD, *_keywords(schema or {}), *cel_rules(schema or {})])),
@@ -184,10 +194,10 @@ class _Asked:
         }
         if not answer.ok:
             refusal = refusal_of(answer)
-            return _refused(refusal, reasons(refusal, schema), schema, self._sent, common)
+            return refused(refusal, schema, self._sent, common)
         changes = self._changes(answer)
         forgiven = () if self._there is None else tuple(self._forgiven(answer.json, schema))
-        return Verdict(**common, outcomes=_outcomes(changes), changes=changes, forgiven=forgiven, code=answer.code)
+        return Verdict(**common, outcomes=outcomes_of(changes), changes=changes, forgiven=forgiven, code=answer.code)
 
     def _send(self, validation: str) -> ApiResponse:
         query = f"dryRun=All&fieldValidation={validation}&fieldManager=labkit"
@@ -201,13 +211,7 @@ class _Asked:
         asked_again = self._checking == "ignore"
         warnings = self._send("Warn").warnings if asked_again else answer.warnings
         sent = self._sent if self._there is None else _merged(self._there, apply_patch(self._there, self._sent))
-        found = changes_between(sent, answer.json, warnings)
-        in_metadata = (
-            fieldpaths.parse(warning.partition('"')[2].rstrip('"'))
-            for warning in warnings
-            if warning.startswith('unknown field "metadata.')
-        )
-        return (*found, *(Change(steps, "pruned", _at(self._sent, steps), ABSENT) for steps in in_metadata))
+        return (*changes_between(sent, answer.json, warnings), *pruned_in_metadata(self._sent, warnings))
 
     def _forgiven(self, made: dict[str, Any], schema: Schema | None) -> Iterator[Reason]:
         """What a new object like the one *made* would be refused for; rules about a change need an old object."""
@@ -240,18 +244,23 @@ def apply_patch(there: Mapping[str, Any], manifest: Mapping[str, Any]) -> dict[s
 # -- reading the answer ---------------------------------------------------------------------------------------------
 
 
-def _outcomes(changes: tuple[Change, ...]) -> tuple[Outcome, ...]:
+def pruned_in_metadata(sent: Json, warnings: Iterable[str]) -> Iterator[Change]:
+    """The unknown fields of metadata that *warnings* name: what the server sets itself there is no change."""
+    for warning in warnings:
+        if warning.startswith('unknown field "metadata.'):
+            steps = fieldpaths.parse(warning.partition('"')[2].rstrip('"'))
+            yield Change(steps, "pruned", _at(sent, steps), ABSENT)
+
+
+def outcomes_of(changes: tuple[Change, ...]) -> tuple[Outcome, ...]:
+    """What happened to an object that was accepted with *changes*, the gravest first."""
     happened: set[Outcome] = {"pruned" if change.after is ABSENT else "completed" for change in changes}
     return tuple(one for one in GRAVEST_FIRST if one in happened) or ("accepted as is",)
 
 
-def _refused(
-    refusal: Refusal,
-    found: tuple[Reason, ...],
-    schema: Schema | None,
-    sent: dict[str, Any],
-    common: dict[str, Any],
-) -> Verdict:
+def refused(refusal: Refusal, schema: Schema | None, sent: Mapping[str, Any], common: Mapping[str, Any]) -> Verdict:
+    """The verdict of a refusal of *sent*; *common* has what every verdict has, whatever the answer."""
+    found = reasons(refusal, schema)
     broken = [reason for reason in found if reason.station == "cel"]
     defaults = [path for reason in broken for path in _defaults(schema or {}, sent, reason.steps)]
     return Verdict(
@@ -316,10 +325,15 @@ def _at(value: Json, steps: fieldpaths.Steps) -> Json:
 
 def schema_of(api: Api, sent: Mapping[str, Any], place: str) -> Schema | None:
     """The schema of the object's version; None for a type without a definition. *place* is its collection's URL."""
-    group, _, version = str(sent["apiVersion"]).rpartition("/")
+    group = str(sent["apiVersion"]).rpartition("/")[0]
     definition = api.get(f"{DEFINITIONS}/{place.rpartition('/')[2]}.{group}") if group else None
-    for one in (definition or {}).get("spec", {}).get("versions", ()):
-        if one["name"] == version:
+    return schema_in(definition or {}, str(sent["apiVersion"]))
+
+
+def schema_in(definition: Mapping[str, Any], api_version: str) -> Schema | None:
+    """The schema that a definition has for a version ("GROUP/VERSION"); None where it has no such version."""
+    for one in definition.get("spec", {}).get("versions", ()):
+        if one["name"] == api_version.rpartition("/")[2]:
             found: Schema = (one.get("schema") or {}).get("openAPIV3Schema") or {}
             return found
     return None

@@ -106,7 +106,8 @@ def question_document(value: Question) -> Document:
     return Document(asked(value), (outcomes, Note(say)))
 
 
-def asked(value: Question) -> str:
+def asked(value: Question | Verdict) -> str:
+    """The question in one sentence, which a verdict tells as well."""
     told = {"kind": value.kind, "name": value.name, "checked": translate(CHECKED[value.checking])}
     return translate("What will the server do with {kind} {name}, {checked}?", **told)
 

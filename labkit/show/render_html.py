@@ -35,11 +35,11 @@ def style_sheet(name: str = "style.css") -> str:
     return "\n".join(line for line in lines if line and not line.startswith("/*"))
 
 
-def render(document: Document, *, announced: bool = False) -> str:
-    """One ``div`` of class "labkit" that brings its style; *announced* is read aloud when it comes."""
+def render(document: Document, *, announced: bool = False, styled: bool = True) -> str:
+    """One ``div`` of class "labkit"; *announced* is read aloud when it comes. It brings its style if it is *styled*."""
     role = ' role="status" aria-live="polite"' if announced else ""
     title = f'<p class="labkit-title">{escape(document.title)}</p>\n' if document.title else ""
-    return f'<div class="labkit"{role}>\n{_body(document, title)}\n</div>'
+    return f'<div class="labkit"{role}>\n{_body(document, title, styled=styled)}\n</div>'
 
 
 def page(document: Document, *, lang: str = "en") -> str:
@@ -58,9 +58,10 @@ def page(document: Document, *, lang: str = "en") -> str:
     )
 
 
-def _body(document: Document, title: str) -> str:
+def _body(document: Document, title: str, *, styled: bool = True) -> str:
     parts = "\n".join(_part(part, 2) for part in document.parts)
-    return f"<style>\n{_styles(document.parts)}\n</style>\n{title}{parts}"
+    style = f"<style>\n{_styles(document.parts)}\n</style>\n" if styled else ""
+    return f"{style}{title}{parts}"
 
 
 def escape(text: str) -> str:
