@@ -113,6 +113,11 @@ class Api:
         self.close()
 
     @property
+    def cluster(self) -> Cluster:
+        """The one that is asked."""
+        return self._cluster
+
+    @property
     def server(self) -> str:
         """The server's URL, as the kubeconfig has it."""
         return str(self._connected().configuration.host)
