@@ -41,10 +41,11 @@ class EmbeddedCluster:
 
     *owner* says who ends it; None means that it is somebody else's and this object only attaches. *throw_away* false
     keeps the directory's objects over a stop (``labkit start --keep``). *lessee* is the process a LEASED one lives as
-    long as. *port* fixes the API server's port (else a free one).
+    long as. *port* fixes the API server's port (else a free one). *one_processor* is for who has many at work at once
+    (``process.Terms``).
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (how it lives, each by name)
         self,
         state_dir: Path,
         *,
@@ -52,13 +53,16 @@ class EmbeddedCluster:
         throw_away: bool = True,
         lessee: int | None = None,
         port: int | None = None,
+        one_processor: bool = False,
     ) -> None:
         self._state_dir = state_dir.absolute()
         self._owner = owner
         self._throw_away = throw_away
         self._lessee = lessee if lessee is not None else os.getppid()
         self._port = port
+        self._one_processor = one_processor
         self._child: ControlPlane | None = None
+        self._vacant = False
         self._ready: Ready | None = None
 
     def __repr__(self) -> str:
@@ -93,6 +97,15 @@ class EmbeddedCluster:
     def ready(self) -> Ready:
         """What the control plane said of itself. Raises ClusterGone when this cluster was not started."""
         return self._running()
+
+    @property
+    def pid(self) -> int | None:
+        """Of its process, while this object knows one: also of one that was only begun."""
+        return self._child.pid if self._child is not None else self._ready.pid if self._ready is not None else None
+
+    def begin(self) -> None:
+        """Let the start of a HELD one begin, for ``start`` to wait less later. Raises as ``start``."""
+        self._begin("stdin")
 
     def start(self, progress: Progress = silent) -> None:
         """Start it, or find it running (LEASED, LEFT and somebody else's).
@@ -233,6 +246,19 @@ class EmbeddedCluster:
         return found is True
 
     def _start_anew(self, until: str, progress: Progress) -> None:
+        child = self._child
+        if child is None or self._ready is not None:  # what there was has ended
+            child = self._begin(until)
+        try:
+            self._ready = process.await_ready(child, self._state_dir, progress=progress)
+        except BaseException:
+            self._child = None
+            self._remove_remains(ours=self._vacant)
+            raise
+        if self._owner is Owner.LEFT:
+            self._point_here()
+
+    def _begin(self, until: str) -> ControlPlane:
         pid = process.find(self._state_dir)
         if pid is not None:
             raise ClusterBusy(
@@ -241,19 +267,10 @@ class EmbeddedCluster:
                 next_act=translate("stop it, or attach with --cluster embedded:{state_dir}", state_dir=self._state_dir),
             )
         self._remove_remains(ours=self._state_dir.parent == places.clusters())
-        vacant = _vacant(self._state_dir)
-        try:
-            self._child, self._ready = process.launch(
-                tools.find_controlplane(),
-                self._state_dir,
-                process.Terms(until, self._throw_away, self._port),
-                progress=progress,
-            )
-        except BaseException:
-            self._remove_remains(ours=vacant)
-            raise
-        if self._owner is Owner.LEFT:
-            self._point_here()
+        self._vacant = _vacant(self._state_dir)
+        terms = process.Terms(until, self._throw_away, self._port, self._one_processor)
+        self._child, self._ready = process.begin(tools.find_controlplane(), self._state_dir, terms), None
+        return self._child
 
     def _point_here(self) -> None:
         """Let ``places.started`` lead to this cluster."""

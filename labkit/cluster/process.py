@@ -10,6 +10,7 @@ ended, the error carries its exit status and last words, and a child that is not
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -34,6 +35,8 @@ __all__ = [
     "Ready",
     "Terms",
     "answers",
+    "await_ready",
+    "begin",
     "find",
     "last_lines",
     "launch",
@@ -53,6 +56,9 @@ STOP_LIMIT_S = 5.0
 ELSEWHERE = 0
 """In place of a pid: the process runs beyond this one's pid namespace (the walls around a student's program), where it
 cannot be seen, only asked."""
+
+_LONGEST_PAUSE_S = 0.03
+"""Between two looks at what it has printed, which cost nothing; a start takes two seconds."""
 
 _CONNECT_LIMIT_S = 5.0
 _SHOWN_LINES = 5
@@ -109,11 +115,14 @@ class Terms:
 
     *until* is "stdin" (it ends with its handle, or with this process), "pid:N" (with that process) or "signal".
     *throw_away* does without syncing to disk and removes the state directory at the end. *port* is the API server's.
+    With *one_processor* it uses one at a time: on a machine that is busy with others of its kind it needs a third less
+    time of processors then, which Go's collector would spend on those that look idle.
     """
 
     until: str
     throw_away: bool
     port: int | None = None
+    one_processor: bool = False
 
 
 class ControlPlane:
@@ -127,6 +136,11 @@ class ControlPlane:
     @property
     def pid(self) -> int:
         return self._process.pid
+
+    @property
+    def held(self) -> bool:
+        """Whether it ends with this process (*until* "stdin")."""
+        return self._process.stdin is not None
 
     def exit_status(self) -> int | None:
         """None while it runs; else as ``subprocess`` has it (negative: the signal)."""
@@ -197,10 +211,17 @@ def launch(
 
     Raises ClusterStartError with its exit status and last lines; no process is left then, but *state_dir* may be.
     """
+    child = begin(executable, state_dir, terms)
+    return child, await_ready(child, state_dir, progress=progress, limit_s=limit_s)
+
+
+def begin(executable: Path, state_dir: Path, terms: Terms) -> ControlPlane:
+    """Start its process, without waiting for anything. Raises ClusterStartError when it cannot be run."""
     _forget_ended()
     argv = [str(executable), "serve", "--state-dir", str(state_dir), "--until", terms.until]
     argv += ["--throw-away"] if terms.throw_away else []
     argv += ["--port", str(terms.port)] if terms.port is not None else []
+    env = {**os.environ, "GOMAXPROCS": "1"} if terms.one_processor else None
     with tempfile.NamedTemporaryFile() as out, tempfile.NamedTemporaryFile() as err:
         try:
             process = subprocess.Popen(
@@ -208,6 +229,7 @@ def launch(
                 stdin=subprocess.PIPE if terms.until == "stdin" else subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
+                env=env,
                 **system.apart(),
             )
         except OSError as cause:
@@ -217,16 +239,20 @@ def launch(
                 next_act=translate("make setup builds it anew"),
             ) from cause
         # Read through handles of our own: the child's share their position with what it was given.
-        child = ControlPlane(process, Path(out.name), Path(err.name))
+        return ControlPlane(process, Path(out.name), Path(err.name))
+
+
+def await_ready(child: ControlPlane, state_dir: Path, *, progress: Progress, limit_s: float = START_LIMIT_S) -> Ready:
+    """What *child*, which was begun for *state_dir*, says when it is ready. Raises as ``launch``, and ends it then."""
     try:
         ready = _wait_until_ready(child, state_dir, progress, limit_s)
     except BaseException:
         child.stop()
         raise
-    if terms.until != "stdin":
+    if not child.held:
         child.listen_no_more()
         _left_running.append(child)
-    return child, ready
+    return ready
 
 
 def _wait_until_ready(child: ControlPlane, state_dir: Path, progress: Progress, limit_s: float) -> Ready:
@@ -246,7 +272,14 @@ def _wait_until_ready(child: ControlPlane, state_dir: Path, progress: Progress, 
 
     try:
         return Ready.parse(
-            wait_for(translate("the embedded control plane"), look, limit_s=limit_s, progress=progress) or ""
+            wait_for(
+                translate("the embedded control plane"),
+                look,
+                limit_s=limit_s,
+                progress=progress,
+                longest_pause_s=_LONGEST_PAUSE_S,
+            )
+            or ""
         )
     except (WaitTimeout, ValueError) as cause:
         raise ClusterStartError(

@@ -110,6 +110,7 @@ class Grader:
     ) -> None:
         self._course, self._slot, self._times, self._room = course, slot, times, room
         self._stack = ExitStack()
+        self._next: EmbeddedCluster | None = None
         self._told = {one.id: exercise_in(course.lang, one) for one in course.exercises}
 
     def __enter__(self) -> Self:
@@ -120,6 +121,7 @@ class Grader:
             runs = Running(course.root, course.sources, self._walls, lang=course.lang, limits=self._times)
             self._running = stack.enter_context(runs)
             self._judge = stack.enter_context(Judge(self._walls.runner()))
+            stack.callback(self._drop_next)
             self._stack = stack.pop_all()
         return self
 
@@ -141,6 +143,7 @@ class Grader:
         try:
             ran = self._run([one for one in answers if not one.empty], progress)
             self._end_strays(before)
+            self._begin_next()
             results = tuple(self._result(one, ran.get(one.exercise_id), progress) for one in answers)
         finally:
             self._end_strays(before)
@@ -155,17 +158,31 @@ class Grader:
         )
 
     def _end_strays(self, before: Sequence[psutil.Process]) -> None:
-        """End what runs below this process and did not then, but for the judge's control plane."""
-        strays.end_found(lambda: [one for one in strays.children() if one not in before and one.pid != self._judge.pid])
+        """End what runs below this process and did not then, but for the judge's control plane and the next one."""
+        ours = {self._judge.pid, self._next.pid if self._next is not None else None}
+        strays.end_found(lambda: [one for one in strays.children() if one not in before and one.pid not in ours])
 
     def _run(self, answers: Sequence[Answer], progress: Progress) -> Mapping[str, ExerciseRun]:
         """Run the notebooks on a cluster that is theirs, and ends with them."""
         if not answers:
             return {}
         progress("its cluster is started")
-        with _own_cluster() as cluster:
+        begun, self._next = self._next, None
+        with _own_cluster(begun) as cluster:
             progress("its notebooks are run")
             return self._running.run(answers, cluster)
+
+    def _begin_next(self) -> None:
+        """Let the next submission's cluster start while this one is judged, which leaves much of a processor idle. It
+        is as new as one that is started later: nobody has its address or its keys.
+        """
+        if self._next is None:
+            self._next = _new_cluster()
+            self._next.begin()
+
+    def _drop_next(self) -> None:
+        if self._next is not None:
+            self._next.stop(at_once=True)
 
     def _result(self, answer: Answer, ran: ExerciseRun | None, progress: Progress) -> ExerciseResult:
         exercise = self._told[answer.exercise_id]
@@ -196,10 +213,14 @@ class Grader:
         )
 
 
+def _new_cluster() -> EmbeddedCluster:
+    return EmbeddedCluster(places.held(), owner=Owner.HELD, one_processor=True)
+
+
 @contextmanager
-def _own_cluster() -> Iterator[EmbeddedCluster]:
+def _own_cluster(begun: EmbeddedCluster | None = None) -> Iterator[EmbeddedCluster]:
     """Held by this process, never one that somebody uses."""
-    cluster = EmbeddedCluster(places.held(), owner=Owner.HELD)
+    cluster = begun or _new_cluster()
     try:
         cluster.start()
         yield cluster

@@ -101,7 +101,7 @@ class Judge:
     def _running(self, progress: Progress) -> States:
         if self._states is None:
             with ExitStack() as stack:
-                cluster = EmbeddedCluster(places.held(), owner=Owner.HELD)
+                cluster = EmbeddedCluster(places.held(), owner=Owner.HELD, one_processor=True)
                 stack.callback(cluster.stop)
                 cluster.start(progress)
                 states = States(cluster)
