@@ -78,7 +78,7 @@ def form(cell: Cell, notebook: Mapping[str, Any], lang: str, *, root: Path) -> s
     found = verdicts.choices_in(manifest, verdicts.schema_in(definition, str(manifest["apiVersion"])))
     choices = Choices(tuple(map(_line, found.fields)), tuple(map(_line, found.rules)))
     with speaking(lang):
-        return _form(_id(cell), seen, choices)
+        return _form(cell, seen, choices)
 
 
 def question(cell: Cell, lang: str) -> str | None:
@@ -245,7 +245,7 @@ def _shown(cell: Shown) -> dict[str, Any]:
 # -- HTML -----------------------------------------------------------------------------------------------------------
 
 
-def _form(step: str, seen: Verdict, choices: Choices) -> str:
+def _form(cell: Cell, seen: Verdict, choices: Choices) -> str:
     asked = view.asked(seen)
     said: list[tuple[str, str]] = [(one, translate(view.MEANINGS[one])) for one in reversed(GRAVEST_FIRST)]
     listed = "".join(f"<li><code>{_text(name)}</code>: {_text(meaning)}</li>" for name, meaning in said)
@@ -261,7 +261,8 @@ def _form(step: str, seen: Verdict, choices: Choices) -> str:
         _select("field", translate("field"), choices.fields),
         _select("rule", translate("rule"), choices.rules),
     )
-    return _box(step, asked, _worth(seen, choices), told, controls)
+    named = f'{_named(_id(cell))} id="{_text(str(cell["id"]))}"'  # links to the step lead here
+    return _box(named, asked, _worth(seen, choices), told, controls)
 
 
 def _question(step: str, right: str) -> str:
@@ -278,14 +279,18 @@ def _question(step: str, right: str) -> str:
     }
     radios = [_radio(name, _text(word), short=True) for name, word in names]
     asked = translate("Before you unfold it: is this accepted, or refused?")
-    return _box(step, asked, worth, (), (_fieldset(translate("outcome"), radios),))
+    return _box(_named(step), asked, worth, (), (_fieldset(translate("outcome"), radios),))
 
 
-def _box(step: str, asked: str, worth: Mapping[str, Any], told: tuple[str, ...], controls: tuple[str, ...]) -> str:
+def _named(step: str) -> str:
+    return f'data-prediction="{_text(step)}"'
+
+
+def _box(named: str, asked: str, worth: Mapping[str, Any], told: tuple[str, ...], controls: tuple[str, ...]) -> str:
     data = escape(json.dumps(worth, ensure_ascii=False, separators=(",", ":")))
     compare, forget = translate("compare with the server"), translate("forget my answer")
     parts = (
-        f'<div class="labkit labkit-prediction" data-prediction="{_text(step)}" data-worth="{data}">',
+        f'<div class="labkit labkit-prediction" {named} data-worth="{data}">',
         f'<p class="labkit-title">{_text(asked)}</p>',
         *told,
         '<form hidden autocomplete="off">',
