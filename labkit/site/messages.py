@@ -186,16 +186,15 @@ def _given(one: Message, given: Given, made: Texts, root: Path) -> Iterator[str]
     else:
         yield translate("The definition that gives it:")
         yield _folded(f"crd/{given.definition}", made.definition)
-    said = one.words[0]
-    tries = [(given, translate("try it"), translate("try what gives “{words}”", words=said))]
+    tries = [(given, translate("try it"))]
     if one.mended is not None:
-        label = translate("try what mends “{words}”", words=said)
-        tries.append((one.mended, translate("try the mended one"), label))
-    links = " ".join(_try(which, root, word, label) for which, word, label in tries)
+        tries.append((one.mended, translate("try the mended one")))
+    links = " ".join(_try(which, root, word, one.words[0]) for which, word in tries)
     yield f'<p class="labkit-manifests"><span><code>{escape(name)}</code> {links}</span></p>'
 
 
-def _try(given: Given, root: Path, word: str, label: str) -> str:
+def _try(given: Given, root: Path, word: str, message: str) -> str:
+    label = translate("{name}: {meaning}", name=word, meaning=message)  # alike links must differ when read alone
     made = Texts(given, root)
     address = JUDGE + playground.link(playground.Texts(made.definition, made.object, made.old))
     return f'<a class="labkit-try" href="{escape(address)}" aria-label="{escape(label)}">{escape(word)}</a>'

@@ -248,21 +248,22 @@ def _shown(cell: Shown) -> dict[str, Any]:
 def _form(cell: Cell, seen: Verdict, choices: Choices) -> str:
     asked = view.asked(seen)
     said: list[tuple[str, str]] = [(one, translate(view.MEANINGS[one])) for one in reversed(GRAVEST_FIRST)]
-    listed = "".join(f"<li><code>{_text(name)}</code>: {_text(meaning)}</li>" for name, meaning in said)
+    named = [(name, _named_choice(name, meaning)) for name, meaning in said]
+    listed = "".join(f"<li>{label}</li>" for _, label in named)
     answer = render_html.render(view.verdict_document(seen), styled=False)
     told = (
         f'<ul class="labkit-without-script">{listed}</ul>',
         f'<details class="labkit-without-script"><summary>{_text(translate("What the server said"))}</summary>',
         f"{answer}</details>",
     )
-    outcomes = [_radio(name, f"<code>{_text(name)}</code>: {_text(meaning)}") for name, meaning in said]
+    outcomes = [_radio(name, label) for name, label in named]
     controls = (
         _fieldset(translate("outcome"), outcomes),
         _select("field", translate("field"), choices.fields),
         _select("rule", translate("rule"), choices.rules),
     )
-    named = f'{_named(_id(cell))} id="{_text(str(cell["id"]))}"'  # links to the step lead here
-    return _box(named, asked, _worth(seen, choices), told, controls)
+    step = f'{_named(_id(cell))} id="{_text(str(cell["id"]))}"'  # links to the step lead here
+    return _box(step, asked, _worth(seen, choices), told, controls)
 
 
 def _question(step: str, right: str) -> str:
@@ -301,6 +302,10 @@ def _box(named: str, asked: str, worth: Mapping[str, Any], told: tuple[str, ...]
         "</div>",
     )
     return "\n".join(line for part in parts for line in part.splitlines() if line.strip())
+
+
+def _named_choice(name: str, meaning: str) -> str:
+    return _text(translate("{name}: {meaning}")).format(name=f"<code>{_text(name)}</code>", meaning=_text(meaning))
 
 
 def _fieldset(legend: str, inside: Iterable[str]) -> str:

@@ -6,6 +6,7 @@ import re
 from html import unescape
 
 import pytest
+from playwright.sync_api import Page
 
 from labkit.course import manifests, outputs, sanitize
 from labkit.course.notebook import Step
@@ -16,7 +17,7 @@ from labkit.site.message_texts import MESSAGES, NOT_COVERED, PLACES, Given, Mess
 from labkit.site.messages import Texts, complaint
 from labkit.trace import engine
 
-from .conftest import ROOT
+from .conftest import ROOT, judged, printed
 
 STEPS = messages.steps(ROOT)
 PLAYED = [one for one in MESSAGES if one.given is not None and one.played]
@@ -97,6 +98,23 @@ def test_the_manifest_of_a_message_gives_the_lines_that_are_recorded(message: Me
 def test_the_mended_manifest_is_taken_without_a_word(message: Message) -> None:
     assert message.mended is not None
     assert played(message.mended) == ("accepted", [])
+
+
+def test_the_playground_gives_the_lines_of_every_message_it_is_linked_from(loaded: Page) -> None:
+    told = 0
+    for message in PLAYED:
+        for given in (message.given, message.mended):
+            if given is None or given.validate != "Strict":
+                continue
+            made = Texts(given, ROOT)
+            judged(loaded, definition=made.definition, object=made.object, old=made.old)
+            shown = {plain(line) for line in printed(loaded)}
+            recorded = {plain(line) for line in messages.lines(message, step(message.steps[0]))} - {""}
+            if message.anchor == "message-not-checked":
+                shown = {line.removeprefix("<nil>: ") for line in shown}
+            assert (recorded <= shown) is (given is message.given), (message.anchor, shown)
+            told += 1
+    assert told > 30
 
 
 def test_what_the_playground_cannot_tell_is_as_the_page_says() -> None:

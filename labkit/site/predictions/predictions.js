@@ -93,7 +93,7 @@
   /** @param {HTMLElement} box */
   function begin(box) {
     const form = box.querySelector("form");
-    const told = box.querySelector("[role=status]");
+    const told = /** @type {HTMLElement | null} */ (box.querySelector("[role=status]"));
     if (!form || !told) return;
     const id = box.dataset.prediction ?? "";
     /** @type {Worth} */
@@ -115,22 +115,29 @@
       }
     }
 
+    /** What is told; the keyboard reaches it where it scrolls sideways. @param {Node[]} parts */
+    function tell(...parts) {
+      told?.replaceChildren(...parts);
+      if (told && told.scrollWidth > told.clientWidth) told.tabIndex = 0;
+      else told?.removeAttribute("tabindex");
+    }
+
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const said = answer();
       if (!said.outcome) {
-        told.replaceChildren(element("p", "title", worth.choose));
+        tell(element("p", "title", worth.choose));
         return;
       }
       kept.write(id, said);
-      told.replaceChildren(...score(worth, said));
+      tell(...score(worth, said));
     });
     form.addEventListener("reset", () => {
       kept.write(id, null);
-      told.replaceChildren();
+      tell();
     });
     restore();
-    if (answer().outcome) told.replaceChildren(...score(worth, answer()));
+    if (answer().outcome) tell(...score(worth, answer()));
     for (const plain of /** @type {NodeListOf<HTMLElement>} */ (box.querySelectorAll(".labkit-without-script"))) plain.hidden = true;
     form.hidden = false;
   }
