@@ -62,6 +62,7 @@ class Course:
     def load(cls, root: Path, lang: str = "en", only: Iterable[str] = ()) -> Course:
         """Read the course; *only* names the exercises that count (all by default). Raises ExerciseError, GradingError
         for an id that is none, and what finding the control plane raises."""
+        root = root.absolute()
         every = load_all(root)
         wanted = set(only)
         unknown = sorted(wanted - {one.id for one in every})
@@ -69,7 +70,7 @@ class Course:
             known = ", ".join(one.id for one in every)
             raise GradingError(f"no exercise {', '.join(map(repr, unknown))}", next_act=f"there are {known}")
         chosen = tuple(one for one in every if not wanted or one.id in wanted)
-        return cls(root.absolute(), lang, chosen, _digest(root, lang, chosen))
+        return cls(root, lang, chosen, _digest(root, lang, chosen))
 
     def prepared(
         self, progress: Progress = silent, opener: Callable[[], AbstractContextManager[Cluster]] | None = None
