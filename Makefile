@@ -1,6 +1,6 @@
 # The verbs of the repository; `make` alone prints them. Everything they do is in labkit/machine/.
 .DEFAULT_GOAL := help
-.PHONY: help setup play test lab bench bench-upstream test-minikube record figures kinds lock lint clean
+.PHONY: help setup play test lab site site-instructor bench bench-upstream test-minikube record figures kinds lock lint clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -26,6 +26,14 @@ lint: ## set up, then the checks that need no cluster
 lab: ## JupyterLab on a working copy of the course, ./lab, with a cluster of its own
 	@$(SETUP)
 	@$(BIN)/labkit lab
+
+site: ## the course pages for students, English and French: dist/site
+	@$(SETUP) --site
+	@$(BIN)/labkit site
+
+site-instructor: ## the same with solutions: dist/site-instructor
+	@$(SETUP) --site
+	@$(BIN)/labkit site --instructor
 
 record: ## authors: run the notebooks and write their outputs in place
 	@$(SETUP) --dev

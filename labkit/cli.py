@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from labkit import __version__, cli_definitions, cli_exercises, cli_grading, cli_languages
+from labkit import __version__, cli_definitions, cli_exercises, cli_grading, cli_languages, cli_site
 from labkit.cli_common import attached, cluster_option, course_root, say
 from labkit.errors import LabkitError
 from labkit.languages import translate
@@ -39,6 +39,7 @@ cli.add_command(cli_exercises.exercises)
 cli.add_command(cli_exercises.submit)
 cli.add_command(cli_grading.grade)
 cli.add_command(cli_languages.languages)
+cli.add_command(cli_site.site)
 for verb in (cli_definitions.trace, cli_definitions.cel_cost, cli_definitions.preview):
     cli.add_command(verb)
 

@@ -4,12 +4,15 @@ A translated notebook must stay the same notebook, or links, recorded outputs an
 is made from the English one, and only the Markdown is another. Cells keep their ids, metadata and code, byte for byte;
 the notebook says its language in ``metadata.labkit.lang``.
 
+A page that is no notebook is translated by its blocks: what stands between two blank lines, a fence as one.
+
 Catalogues lie in ``locale/LANG/LC_MESSAGES`` of the instructors' repository. An edition for students needs none.
 """
 
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,7 +20,9 @@ from typing import Any
 from labkit import languages
 from labkit.errors import CourseError
 
-__all__ = ["Catalogue", "catalogue", "notebook_in", "notebook_texts", "place"]
+__all__ = ["Catalogue", "catalogue", "notebook_in", "notebook_texts", "page_in", "page_texts", "place"]
+
+_BLOCK = re.compile(r"(?ms)^(?P<fence>`{3,}).*?^(?P=fence)$|^\S.*?(?=\n\s*\n|\s*\Z)")
 
 
 class Catalogue:
@@ -63,3 +68,14 @@ def notebook_in(lang: str, notebook: Mapping[str, Any], texts: Catalogue) -> dic
         elif cell["cell_type"] == "code":
             cell["outputs"], cell["execution_count"] = [], None
     return made
+
+
+def page_texts(text: str) -> Iterator[tuple[str, str]]:
+    """Context (none: a block is known by its text) and text of each block of a Markdown page."""
+    for block in _BLOCK.finditer(text):
+        yield "", block[0]
+
+
+def page_in(text: str, texts: Catalogue) -> str:
+    """The page with each block in the language of *texts*."""
+    return _BLOCK.sub(lambda block: texts.text("", block[0]), text)

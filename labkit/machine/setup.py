@@ -81,6 +81,7 @@ def run(argv: Sequence[str]) -> int:
     """The command: exit code 0 when everything is set up."""
     parser = argparse.ArgumentParser(prog="python3 -m labkit.machine.setup", description="Set up this clone of labkit.")
     parser.add_argument("--dev", action="store_true", help="also what the tests and checks need")
+    parser.add_argument("--site", action="store_true", help="also what the course pages are made with")
     parser.add_argument("--bench", action="store_true", help="also what the measurements compare with")
     parser.add_argument("--lock", action="store_true", help="also what renewing the lock needs")
     only = parser.add_mutually_exclusive_group()
@@ -91,10 +92,10 @@ def run(argv: Sequence[str]) -> int:
         sys.stderr.write("set-up: this is for Linux and macOS\n  → on Windows use WSL, or conda with environment.yml\n")
         return 1
     asked = Asked(
-        extras=frozenset(name for name in ("dev", "bench", "lock") if getattr(options, name)),
+        extras=frozenset(name for name in ("dev", "site", "bench", "lock") if getattr(options, name)),
         packages=not options.only_control_plane,
         control_plane=not options.without_control_plane,
-        page_module=options.dev and not options.without_control_plane,
+        page_module=(options.dev or options.site) and not options.without_control_plane,
     )
     try:
         with system.ends_on_signals():

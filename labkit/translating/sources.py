@@ -52,6 +52,9 @@ def sources(root: Path, lang: str) -> Iterator[Source]:
     for one in model.load_all(root):
         place = catalogues.place(root, lang, texts.catalogue_name(one))
         yield Source(place, _entries(root, one.folder, texts.texts(one)))
+    for path in sorted((root / "docs" / "pages").glob("*.md")):
+        found = catalogues.page_texts(path.read_text(encoding="utf-8"))
+        yield Source(catalogues.place(root, lang, f"pages-{path.stem}"), _entries(root, path, found))
     yield Source(languages.OWN / lang / "LC_MESSAGES" / "labkit.po", tuple(_messages(root)))
 
 
