@@ -92,7 +92,8 @@ def run(argv: Sequence[str]) -> int:
         sys.stderr.write("set-up: this is for Linux and macOS\n  → on Windows use WSL, or conda with environment.yml\n")
         return 1
     asked = Asked(
-        extras=frozenset(name for name in ("dev", "site", "bench", "lock") if getattr(options, name)),
+        extras=frozenset(name for name in ("dev", "site", "bench", "lock") if getattr(options, name))
+        | ({"site"} if options.dev else set()),  # the tests make pages, too
         packages=not options.only_control_plane,
         control_plane=not options.without_control_plane,
         page_module=(options.dev or options.site) and not options.without_control_plane,
