@@ -129,6 +129,8 @@ def test_the_make_verbs_and_links_a_page_names_are_there(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     named = set(re.findall(r"(?:^\$ |`)make ([a-z-]+)", text, flags=re.MULTILINE))
     assert named <= set(TARGETS)
+    if page.startswith("docs/pages/"):
+        return  # its links lead to pages of the site: one to nothing ends their build
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
         assert ((ROOT / page).parent / target).exists(), target
 

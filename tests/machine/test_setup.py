@@ -78,7 +78,7 @@ def test_installs_under_the_constraints_of_the_lock(miniature: Miniature) -> Non
     miniature.run("--dev")
     pip = next(call for call in miniature.calls if " pip install " in call)
     assert f"--constraint {miniature.checkout.lock} " in pip
-    assert pip.endswith("--editable .[dev]")
+    assert pip.endswith("--editable .[dev,site]")
 
 
 def test_a_second_run_starts_no_program(miniature: Miniature) -> None:
@@ -94,7 +94,7 @@ def test_a_set_up_for_play_leaves_what_the_tests_need(miniature: Miniature) -> N
     assert miniature.run()[1] == "set-up: everything is there\n"
     miniature.checkout.lock.write_text("one==1\n", encoding="utf-8")
     miniature.run()
-    assert read_stamp(miniature.checkout.packages_stamp)["extras"] == ["dev"]
+    assert read_stamp(miniature.checkout.packages_stamp)["extras"] == ["dev", "site"]
 
 
 @pytest.mark.parametrize(
