@@ -26,7 +26,7 @@ class Anchors(SphinxTransform):
     default_priority = 870  # before Sphinx takes the contents and labels from the document, at 880
 
     def apply(self, **_: Any) -> None:
-        told = json.loads((Path(self.app.srcdir) / ANCHORS).read_text(encoding="utf-8"))
+        told = json.loads((Path(self.env.srcdir) / ANCHORS).read_text(encoding="utf-8"))
         ids = told.get(self.env.docname)
         sections = list(self.document.findall(nodes.section))
         if ids is not None:

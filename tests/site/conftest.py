@@ -1,4 +1,4 @@
-"""The playground built in both languages from the module that set-up made, and pages of it in a real browser, on file://.
+"""The playground and the whole site, built once, and pages of them in a real browser, on file://.
 
 A page is watched from its first request on: one that complains on its console, or asks for anything outside of the
 folder it was built in, fails its test, whatever the test was about.
@@ -6,16 +6,21 @@ folder it was built in, fails its test, whatever the test was about.
 
 from __future__ import annotations
 
+import fcntl
+import os
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from sphinx.deprecation import RemovedInSphinx11Warning
 
+from labkit.languages import LANGUAGES
 from labkit.machine import page_module
 from labkit.machine.checkout import Checkout
-from labkit.site import playground
+from labkit.site import building, playground
 from tests import browser
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,6 +50,28 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+def make_pages(root: Path, target: Path, lang: str) -> None:
+    """The students' pages. What Sphinx holds against other people's extensions is not for us to mend."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="'(?!labkit)", category=RemovedInSphinx11Warning)
+        building.build(root, target, lang)
+
+
+@pytest.fixture(scope="session")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the students' pages under ``en`` and ``fr``: the first process that asks makes them for all."""
+    checkout = Checkout.here()
+    assert page_module.is_fresh(checkout), "the pages' module is not built: python3 -m labkit.machine.setup --dev"
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with (shared / "course.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for lang in LANGUAGES:
+            if not (shared / "course" / lang).exists():  # a site comes to its place whole
+                make_pages(ROOT, shared / "course" / lang, lang)
+    return shared / "course"
+
+
 @dataclass
 class Visits:
     """Opens pages of the site, and keeps what they asked for and complained of."""
@@ -57,13 +84,19 @@ class Visits:
 
     def __call__(self, lang: str = "en", end: str = "", *, width: int = 1400, at: str | None = None) -> Page:
         """The page in *lang*, opened with *end* behind its address; *at* is another address of the site's root."""
-        page = self.chromium.new_page(viewport={"width": width, "height": 1000})
+        return self.open(f"{lang}/playground/index.html{end}", width=width, at=at)
+
+    def open(self, name: str, *, width: int = 1400, at: str | None = None, script: bool = True) -> Page:
+        """The page of that *name* (or an empty one for ""), in a profile of its own; without *script* it has none."""
+        context = self.chromium.new_context(viewport={"width": width, "height": 1000}, java_script_enabled=script)
+        page = context.new_page()
         page.set_default_timeout(browser.LIMIT_S * 1000)
         page.on("request", lambda request: self.requests.append(request.url))
         page.on("console", lambda message: self._heard(message.type, message.text))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.pages.append(page)
-        page.goto(f"{at or self.site.as_uri()}/{lang}/playground/index.html{end}")
+        if name:
+            page.goto(f"{at or self.site.as_uri()}/{name}")
         return page
 
     def _heard(self, kind: str, text: str) -> None:
@@ -78,7 +111,7 @@ class Visits:
 
     def close(self) -> None:
         for page in self.pages:
-            page.close()
+            page.context.close()
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +126,15 @@ def chromium() -> Iterator[Browser]:
 def visit(site: Path, chromium: Browser) -> Iterator[Visits]:
     """Opens pages for one test."""
     visits = Visits(site, chromium)
+    yield visits
+    visits.close()
+    visits.check()
+
+
+@pytest.fixture
+def read(course: Path, chromium: Browser) -> Iterator[Visits]:
+    """Opens pages of the whole site for one test."""
+    visits = Visits(course, chromium)
     yield visits
     visits.close()
     visits.check()

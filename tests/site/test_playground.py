@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
@@ -22,6 +21,7 @@ from tests.trace.parity.cases import Case, load
 from tests.trace.parity.server import plain
 
 from .conftest import CRD, EXAMPLE, ROOT, Visits, judged, printed, verdict
+from .first_exercise import recorded
 
 OF_EACH_TOPIC = 3
 ASK = """async (requests) => {
@@ -166,34 +166,15 @@ def test_the_titles_of_stages_and_the_reasons_of_skipped_rules_are_those_of_the_
 
 # -- as kubectl prints it --------------------------------------------------------------------------------------------
 
-RECORDED = re.compile(
-    r"^\$ kubectl apply -f essai-(?P<name>\w)\.yaml(?P<flag> --validate=false)?(?: # spec: (?P<spec>.*))?\n"
-    r"(?P<said>(?:(?!\$|```).*\n)+)",
-    re.MULTILINE,
-)
-
-
-def recorded() -> list[tuple[str, str, str, list[str]]]:
-    """Name, spec, ``--validate`` and kubectl's lines of each command in the solution of the first exercise."""
-    text = (ROOT / "exercises/01-predict/solution.md").read_text("utf-8")
-    specs: dict[str, str] = {}
-    found = []
-    for one in RECORDED.finditer(text):
-        specs.setdefault(one["name"], one["spec"])
-        found.append((one["name"], specs[one["name"]], "Ignore" if one["flag"] else "Strict", one["said"].splitlines()))
-    return found
-
 
 def test_the_first_exercises_objects_get_the_lines_that_kubectl_printed(loaded: Page) -> None:
-    commands = recorded()
-    assert [(name, how) for name, _, how, _ in commands] == [
+    commands = list(recorded())
+    assert [(one.name, one.validate) for one in commands] == [
         ("a", "Strict"), ("a", "Ignore"), ("b", "Strict"), ("c", "Strict"), ("d", "Strict"),
     ]  # fmt: skip
-    for name, spec, how, said in commands:
-        body = f"apiVersion: cours.example.com/v1\nkind: Colis\nmetadata: {{name: essai-{name}, namespace: ch54}}\n"
-        judged(loaded, definition=EXAMPLE.definition, object=f"{body}spec: {spec}\n", validate=how)
-        wanted = [line.replace(f"essai-{name}.yaml", "object.yaml").rstrip() for line in said]
-        assert [line.rstrip() for line in printed(loaded)] == wanted
+    for one in commands:
+        judged(loaded, definition=EXAMPLE.definition, object=one.object, validate=one.validate)
+        assert tuple(line.rstrip() for line in printed(loaded)) == one.said
 
 
 def test_a_definition_that_the_server_refuses_is_refused_in_kubectls_words_and_its_costs_are_told(loaded: Page) -> None:

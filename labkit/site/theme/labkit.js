@@ -23,3 +23,21 @@ document.addEventListener("click", (event) => {
   address.search = window.location.search;
   link.href = address.href;
 });
+
+/* An output that scrolls sideways must be reached by keyboard, and say what it is; one that fits is no stop on the way. */
+function reach() {
+  for (const one of document.querySelectorAll(".cell_output .labkit")) {
+    if (one.scrollWidth > one.clientWidth) {
+      one.setAttribute("tabindex", "0");
+      one.setAttribute("role", "group");
+      one.setAttribute("aria-label", one.querySelector(".labkit-title, caption, th, summary")?.textContent || document.title);
+    } else {
+      for (const name of ["tabindex", "role", "aria-label"]) one.removeAttribute(name);
+    }
+  }
+}
+
+document.addEventListener("DOMContentLoaded", reach);
+document.addEventListener("toggle", reach, true);
+window.addEventListener("load", reach);
+window.addEventListener("resize", reach);
