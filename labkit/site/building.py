@@ -168,7 +168,7 @@ def _sphinx(place: Path, lang: str, *, instructor: bool) -> None:
                 source, None, html, place / "doctrees", "html",
                 confoverrides=settings(lang, instructor=instructor), status=None, warning=told,
             )  # fmt: skip
-            app.build()
+            app.build(force_all=True)  # every page has the titles of all pages beside it
         except (SphinxError, ValueError) as error:
             failed = f"{error}"
     warnings = told.getvalue().strip()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -91,7 +91,7 @@ class Manifests:
     def example(self, definition: str) -> str:
         """The chapter's first object, in a version that *definition* serves; "" where it is of another type."""
         one = self.by_name.get(EXAMPLE)
-        crd = yaml.safe_load(definition)
+        crd = _parsed(definition)
         if one is None or not _is_of(one.documents[0], definition):
             return ""
         served = [version["name"] for version in crd["spec"]["versions"] if version.get("served")]
@@ -101,9 +101,15 @@ class Manifests:
         return one.text.replace(f"apiVersion: {group}/{version}", f"apiVersion: {group}/{served[-1]}")
 
 
+@cache
+def _parsed(definition: str) -> Any:
+    """A handful of texts, each asked about at every manifest of a page."""
+    return yaml.safe_load(definition)
+
+
 def _is_of(document: Mapping[str, Any], definition: str) -> bool:
     """Whether *document* is of the group and kind that *definition* (a text) defines."""
-    crd = yaml.safe_load(definition) if definition.strip() else None
+    crd = _parsed(definition)
     if not isinstance(crd, dict) or crd is document or document.get("kind") == "CustomResourceDefinition":
         return False
     group = str(document.get("apiVersion", "")).rpartition("/")[0]
