@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -252,8 +253,16 @@ def _prediction(answer: str, key: str) -> prediction.Prediction | None:
     return prediction.Prediction.of(outcome if isinstance(outcome, list) else str(outcome), **parts)
 
 
+class _Uncached(SourceFileLoader):
+    """Writes no bytecode beside a file of the course, where whoever grades or reads has nothing to write."""
+
+    def set_data(self, path: str, data: Any, *, _mode: int = 0o666) -> None:
+        """Nothing."""
+
+
 def _loaded(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"labkit_judge_{path.parent.name}", path)
+    name = f"labkit_judge_{path.parent.name}"
+    spec = importlib.util.spec_from_file_location(name, path, loader=_Uncached(name, str(path)))
     if spec is None or spec.loader is None:
         raise ExerciseError(f"{path}: cannot be loaded")
     module = importlib.util.module_from_spec(spec)
