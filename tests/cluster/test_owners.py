@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 
+import psutil
 import pytest
 
 from labkit.cluster import Api, Owner, choose, embedded, places, process
@@ -227,3 +228,20 @@ def test_the_person_can_stop_it_by_signal_and_is_told_so() -> None:
     finally:
         held.stop()
     nothing_left(held.state_dir)
+
+
+def test_a_start_that_was_begun_is_waited_for_or_given_up(home: Path) -> None:
+    cluster = EmbeddedCluster(home / "clusters" / "begun", owner=Owner.HELD)
+    cluster.begin()
+    begun = cluster.pid
+    try:
+        cluster.start()
+        assert cluster.ready.pid == begun
+    finally:
+        cluster.stop()
+    cluster.begin()
+    again = cluster.pid
+    cluster.stop(at_once=True)
+    assert again not in (None, begun)
+    assert not psutil.pid_exists(again or 0)
+    assert not cluster.state_dir.exists()
