@@ -32,7 +32,7 @@ from labkit.exercises.sandbox import Runner, run_script
 from labkit.languages import translate, worded
 from labkit.observe import prediction, verdict
 
-__all__ = ["check", "check_all"]
+__all__ = ["check", "check_all", "load_judge"]
 
 _MAKES = {"apply", "create", "replace"}
 _CHANGES = {"patch", "scale"}
@@ -224,7 +224,7 @@ class _Check:
         path = self._exercise.folder / "judge.py"
         if not path.is_file():
             return None
-        found = getattr(_loaded(path), step.judge, None)
+        found = getattr(load_judge(path), step.judge, None)
         if not callable(found):
             raise ExerciseError(f"{step.where}: judge {step.judge!r} is not there", evidence=f"{path} has none")
         made: Callable[..., Iterator[Finding]] = found
@@ -260,7 +260,8 @@ class _Uncached(SourceFileLoader):
         """Nothing."""
 
 
-def _loaded(path: Path) -> ModuleType:
+def load_judge(path: Path) -> ModuleType:
+    """The module of an exercise's ``judge.py``, at *path*; nothing is written there."""
     name = f"labkit_judge_{path.parent.name}"
     spec = importlib.util.spec_from_file_location(name, path, loader=_Uncached(name, str(path)))
     if spec is None or spec.loader is None:
