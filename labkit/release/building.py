@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
-
 from labkit import __version__
 from labkit.course.handout import COURSE_FOLDERS
+from labkit.course.replacing import replacing
 from labkit.errors import CourseError
 
 __all__ = ["Edition", "LeakFound", "ReleaseError", "build"]
@@ -61,15 +58,9 @@ def build(
     _expect_outside(course, target)
     _expect_ours(target)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _remove_leftovers(target)
-        new = target.with_name(f".{target.name}.new-{os.getpid()}")
-        try:
+        with replacing(target) as new:
             edition = _write(new, files)
             approve(new)
-            _swap(new, target)
-        finally:
-            shutil.rmtree(new, ignore_errors=True)
     except OSError as error:
         raise ReleaseError(
             f"{target} could not be written",
@@ -93,20 +84,6 @@ def _write(folder: Path, files: Iterable[tuple[str, bytes]]) -> dict[str, int]:
     record = {"labkit": __version__, "files": digests}
     (folder / RECORD).write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     return sizes
-
-
-def _swap(new: Path, target: Path) -> None:
-    if not target.exists():
-        new.rename(target)
-        return
-    old = target.with_name(f".{target.name}.old-{os.getpid()}")
-    target.rename(old)
-    try:
-        new.rename(target)
-    except OSError:
-        old.rename(target)
-        raise
-    shutil.rmtree(old)
 
 
 def _expect_outside(course: Path, target: Path) -> None:
@@ -151,11 +128,3 @@ def _record(folder: Path) -> dict[str, str] | None:
 
 def _digest(path: Path) -> str:
     return "" if path.is_symlink() else hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _remove_leftovers(target: Path) -> None:
-    """What a release that was killed left beside it: never handed out by mistake with the whole parent folder."""
-    for path in target.parent.glob(f".{target.name}.new-*"):
-        number = path.name.rpartition("-")[2]
-        if number.isdigit() and not psutil.pid_exists(int(number)):
-            shutil.rmtree(path, ignore_errors=True)

@@ -8,7 +8,6 @@ Sphinx remembers between builds lies in ``build/site``, outside of what is hande
 from __future__ import annotations
 
 import io
-import os
 import shutil
 import zipfile
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from labkit import __version__
+from labkit.course.replacing import replacing
 from labkit.errors import CourseError
 from labkit.languages import LANGUAGES, speaking, translate
 from labkit.scan import read_answers, scan
@@ -72,18 +72,13 @@ def build(
     _write_tree(place / "source", tree(edition))
     say(f"{lang}: the pages")
     _sphinx(place, lang, instructor=instructor)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    new = target.with_name(f".{target.name}.new-{os.getpid()}")
-    try:
+    with replacing(target) as new:
         shutil.copytree(place / "html", new, ignore=shutil.ignore_patterns(".buildinfo*", ".doctrees"))
         trimming.trim(new)
         _add(new, edition, work / "module")
         if not instructor:
             say(f"{lang}: a search for answers")
             _expect_no_answer(root, new)
-        _swap(new, target)
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
     return _built(target)
 
 
@@ -132,7 +127,6 @@ def settings(lang: str, *, instructor: bool) -> dict[str, object]:
         "nb_render_text_lexer": "none",
         "myst_enable_extensions": ["colon_fence"],
         "copybutton_selector": "div.cell_input div.highlight pre, div.highlight-yaml pre, div.highlight-console pre",
-        "suppress_warnings": [],
         "exclude_patterns": ["**/.*"],
     }
 
@@ -233,20 +227,6 @@ def _expect_ours(target: Path) -> None:
         return
     if not (target / "playground" / "index.html").is_file() or not (target / "searchindex.js").is_file():
         raise SiteError(f"{target} is there, and is no folder of these pages", next_act="name another folder with -o")
-
-
-def _swap(new: Path, target: Path) -> None:
-    if not target.exists():
-        new.rename(target)
-        return
-    old = target.with_name(f".{target.name}.old-{os.getpid()}")
-    target.rename(old)
-    try:
-        new.rename(target)
-    except OSError:
-        old.rename(target)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def _built(target: Path) -> Built:
