@@ -27,6 +27,7 @@ __all__ = [
     "COURSE_GROUPS",
     "COURSE_NAMES",
     "DEFINITIONS",
+    "DEFINITION_KEYS",
     "NAMESPACE",
     "CourseName",
     "claim",
@@ -57,6 +58,9 @@ def cost_plural(number: int) -> str:
 COST_DEFINITIONS = tuple(f"{cost_plural(number)}.{COST_GROUP}" for number in range(1, COST_LIMIT + 1))
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+DEFINITION_KEYS = "/registry/apiextensions.k8s.io/customresourcedefinitions/"
+"""With what the keys of definitions begin in etcd."""
+
 _RBAC = "/apis/rbac.authorization.k8s.io/v1"
 _ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 

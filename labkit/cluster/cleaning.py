@@ -15,7 +15,7 @@ from typing import Any
 
 from labkit.cluster.api import Api, Resource
 from labkit.cluster.base import Cluster, Progress, silent
-from labkit.cluster.claim import COURSE_GROUPS, DEFINITIONS, NAMESPACE, CourseName, claimed_names
+from labkit.cluster.claim import COURSE_GROUPS, DEFINITION_KEYS, DEFINITIONS, NAMESPACE, CourseName, claimed_names
 from labkit.cluster.embedded import EmbeddedCluster
 from labkit.cluster.terminating import bring_back_versions, nudge
 from labkit.errors import ApiError
@@ -29,8 +29,6 @@ _NAMESPACE_LIMIT_S = 120.0
 _MADE_BY_THE_CLUSTER = {("configmaps", "kube-root-ca.crt"), ("serviceaccounts", "default")}
 _NOT_EMPTIED = {"events", "endpoints", "endpointslices", "leases"}
 """What the cluster writes about other objects; it goes with them or in time."""
-
-_DEFINITION_KEYS = "/registry/apiextensions.k8s.io/customresourcedefinitions/"
 
 
 def reset(cluster: Cluster, progress: Progress = silent) -> None:
@@ -82,7 +80,7 @@ def _definitions(api: Api, stored: Sequence[str] | None) -> list[dict[str, Any]]
     with writes of other types too, for up to a tenth of a second (kubernetes 1.37, apiserver/pkg/storage/cacher)."""
     if stored is None:
         return api.list(DEFINITIONS)
-    names = [key.removeprefix(_DEFINITION_KEYS) for key in stored if key.startswith(_DEFINITION_KEYS)]
+    names = [key.removeprefix(DEFINITION_KEYS) for key in stored if key.startswith(DEFINITION_KEYS)]
     return [found for name in names if (found := api.get(f"{DEFINITIONS}/{name}")) is not None]
 
 

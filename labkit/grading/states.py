@@ -36,7 +36,7 @@ from typing import Any
 
 from labkit.cluster import Api
 from labkit.cluster.api import AGGREGATED_DISCOVERY
-from labkit.cluster.claim import CHECK_NAME, COURSE_GROUPS, NAMESPACE
+from labkit.cluster.claim import CHECK_NAME, COURSE_GROUPS, DEFINITION_KEYS, NAMESPACE
 from labkit.cluster.embedded import EmbeddedCluster
 from labkit.cluster.store import CHANGES_AT_ONCE, Store
 from labkit.course.begin import begin
@@ -53,7 +53,6 @@ from labkit.waiting import Seen, wait_for
 __all__ = ["NotClean", "States"]
 
 _GROUPS = "|".join(map(re.escape, COURSE_GROUPS))
-_DEFINITIONS = "/registry/apiextensions.k8s.io/customresourcedefinitions/"
 _SPACE = f"/registry/namespaces/{NAMESPACE}"
 _RBAC = ("/registry/roles/", "/registry/rolebindings/", "/registry/clusterroles/", "/registry/clusterrolebindings/")
 _ACCOUNTS = f"/registry/serviceaccounts/{NAMESPACE}/"
@@ -68,7 +67,7 @@ _ALONE = re.compile(
 """Keys that are not compared."""
 
 _PUT_BACK = re.compile(
-    rf"{re.escape(_DEFINITIONS)}[^/]+\.(?:{_GROUPS})$"
+    rf"{re.escape(DEFINITION_KEYS)}[^/]+\.(?:{_GROUPS})$"
     rf"|/registry/(?:{_GROUPS})/"
     rf"|{re.escape(_SPACE)}$"
     rf"|{re.escape(_ACCOUNTS)}"
@@ -200,7 +199,7 @@ class States(Beginnings):
 
     def _check_settled(self, key: str, value: bytes) -> None:
         """Raise NotClean where a controller may be at work on what is stored at *key*."""
-        if key.startswith(_DEFINITIONS) and "deletionTimestamp" in _decoded(value)["metadata"]:
+        if key.startswith(DEFINITION_KEYS) and "deletionTimestamp" in _decoded(value)["metadata"]:
             raise NotClean("an answer left a definition that is being deleted", evidence=key)
         if key == _SPACE and b"Terminating" in value:
             raise NotClean("an answer left the namespace being deleted", evidence=key)
@@ -232,10 +231,10 @@ class States(Beginnings):
 
     def _write(self, keys: Sequence[str], wanted: Mapping[str, bytes]) -> None:
         """Objects before their definitions, both ways: a type that is served has its objects at once."""
-        silent = {key for key in keys if key.startswith(_DEFINITIONS) and not self._heard_of(key, wanted)}
+        silent = {key for key in keys if key.startswith(DEFINITION_KEYS) and not self._heard_of(key, wanted)}
         self._write_silent(sorted(silent), wanted)
-        keys = sorted((key for key in keys if key not in silent), key=lambda key: key.startswith(_DEFINITIONS))
-        definitions = [key for key in keys if key.startswith(_DEFINITIONS)]
+        keys = sorted((key for key in keys if key not in silent), key=lambda key: key.startswith(DEFINITION_KEYS))
+        definitions = [key for key in keys if key.startswith(DEFINITION_KEYS)]
         gone = [key for key in keys if key in self._known and (key not in wanted or key in definitions)]
         before = [_decoded(self._known[key][1]) for key in gone if key in definitions]
         for key in gone:
@@ -293,7 +292,7 @@ class States(Beginnings):
                 for version in group["versions"]:
                     for one in version["resources"]:
                         listed.add(_entry(group["metadata"]["name"], version["version"], one))
-        defined = [value for key, (_, value) in self._known.items() if key.startswith(_DEFINITIONS)]
+        defined = [value for key, (_, value) in self._known.items() if key.startswith(DEFINITION_KEYS)]
         wanted = {entry for value in defined for entry in _entries(_decoded(value))}
         return Seen(listed == wanted, f"discovery lists {sorted(one[2] for one in listed)}")
 

@@ -15,14 +15,13 @@ from typing import Any
 
 from labkit.cluster import Cluster, Etcd
 from labkit.cluster.api import AGGREGATED_DISCOVERY, Api, ApiResponse
-from labkit.cluster.claim import DEFINITIONS
+from labkit.cluster.claim import DEFINITION_KEYS, DEFINITIONS
 from labkit.errors import ApiError, CapabilityMissing
 from labkit.languages import translate
 
 __all__ = ["Reading", "count_types", "documented", "metric", "resident_memory", "take"]
 
 _GROUP_VERSION = re.compile(r"^(api/[^/]+|apis/[^/]+/[^/]+)$")
-_STORED_DEFINITIONS = "/registry/apiextensions.k8s.io/customresourcedefinitions/"
 
 
 @dataclass(frozen=True)
@@ -116,7 +115,7 @@ def _stored(cluster: Cluster, group: str) -> int | None:
     """Bytes of the group's keys and values in etcd; None where it cannot be read."""
     etcd = Etcd(cluster)
     try:
-        definitions = etcd.get(_STORED_DEFINITIONS, prefix=True).kvs
+        definitions = etcd.get(DEFINITION_KEYS, prefix=True).kvs
         objects = etcd.get(f"/registry/{group}/", prefix=True).kvs
     except CapabilityMissing:
         return None

@@ -41,6 +41,7 @@ __all__ = [
     "checking",
     "choices",
     "choices_in",
+    "merge_patch",
     "outcomes_of",
     "pruned_in_metadata",
     "refused",
@@ -210,7 +211,7 @@ class _Asked:
         """With "ignore" the server says nothing of unknown fields; it is asked again to name them."""
         asked_again = self._checking == "ignore"
         warnings = self._send("Warn").warnings if asked_again else answer.warnings
-        sent = self._sent if self._there is None else _merged(self._there, apply_patch(self._there, self._sent))
+        sent = self._sent if self._there is None else merge_patch(self._there, apply_patch(self._there, self._sent))
         return (*changes_between(sent, answer.json, warnings), *pruned_in_metadata(self._sent, warnings))
 
     def _forgiven(self, made: dict[str, Any], schema: Schema | None) -> Iterator[Reason]:
@@ -299,7 +300,7 @@ def _with_removals(last: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[s
     return patch
 
 
-def _merged(base: Json, patch: Json) -> Json:
+def merge_patch(base: Json, patch: Json) -> Json:
     """A JSON merge patch (RFC 7386), applied."""
     if not isinstance(patch, Mapping):
         return patch
@@ -308,7 +309,7 @@ def _merged(base: Json, patch: Json) -> Json:
         if value is None:
             made.pop(key, None)
         else:
-            made[key] = _merged(made.get(key), value)
+            made[key] = merge_patch(made.get(key), value)
     return made
 
 

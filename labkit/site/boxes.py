@@ -15,7 +15,8 @@ from labkit.course.catalogues import catalogue
 from labkit.exercises.model import Exercise, variants
 from labkit.exercises.texts import catalogue_name
 from labkit.languages import translate
-from labkit.site.tryit import Manifests, link
+from labkit.site.fences import fence
+from labkit.site.tryit import Manifests, anchor, link
 
 __all__ = ["box", "page"]
 
@@ -54,34 +55,28 @@ def _starter(exercise: Exercise, manifests: Manifests) -> str:
         check=f'lab.check("{exercise.id}")',
         hint=f'lab.hint("{exercise.id}")',
     )
-    parts = [lead, _fence(exercise.language, exercise.starter)]
+    parts = [lead, fence(exercise.language, exercise.starter)]
     if "kind: CustomResourceDefinition" in exercise.starter:
-        parts.append(_try(exercise.starter, _example(exercise.starter, manifests)))
+        parts.append(_try(exercise.starter, manifests.example(exercise.starter)))
     elif exercise.begin.definition is not None and exercise.id == "predict":
         parts.append(_try(manifests.by_name[exercise.begin.definition.removeprefix("crd/")].text, ""))
     return "\n\n".join(parts)
 
 
-def _example(definition: str, manifests: Manifests) -> str:
-    return manifests.example(definition)
-
-
 def _try(definition: str, object_: str) -> str:
-    said = escape(translate("try it"))
-    label = escape(translate("try it: this definition, in the playground"))
-    address = escape(link(definition, object_))
-    return f'<p class="labkit-manifests"><a class="labkit-try" href="{address}" aria-label="{label}">{said}</a></p>'
+    label = translate("try it: this definition, in the playground")
+    return f'<p class="labkit-manifests">{anchor(link(definition, object_), translate("try it"), label)}</p>'
 
 
 def _answers(exercise: Exercise, lang: str) -> Iterator[str]:
     """For instructors: the solution, why, and each wrong answer by what it changes."""
-    yield _folded(translate("Solution"), _fence(exercise.language, exercise.solution or ""))
+    yield _folded(translate("Solution"), fence(exercise.language, exercise.solution or ""))
     explained = exercise.folder / "solution.md"
     if explained.is_file():
         told = catalogue(exercise.root, lang, catalogue_name(exercise))
         yield _folded(translate("Why"), told.text("solution", explained.read_text(encoding="utf-8")).strip())
     wrong = [
-        f"**{name}**\n\n{_fence('diff', _difference(exercise.solution or '', text))}"
+        f"**{name}**\n\n{fence('diff', _difference(exercise.solution or '', text))}"
         for name, text in variants(exercise, "wrong")
     ]
     if wrong:
@@ -95,7 +90,3 @@ def _difference(solution: str, other: str) -> str:
 
 def _folded(title: str, body: str) -> str:
     return f'<details class="labkit-instructor">\n<summary>{escape(title)}</summary>\n\n{body}\n\n</details>'
-
-
-def _fence(language: str, text: str) -> str:
-    return f"`````{language}\n{text.strip(chr(10))}\n`````"

@@ -14,6 +14,7 @@ from html import escape
 from typing import Any
 
 from labkit.languages import translate
+from labkit.site.fences import fence
 from labkit.site.predictions import question
 from labkit.site.tryit import InForce, Manifests, line, mentioned
 
@@ -81,7 +82,7 @@ def _code(cell: Mapping[str, Any], lang: str, *, folded: bool, manifests: Manife
         summary = escape(translate("What the server answers"))
         yield markdown(f'<details class="labkit-answer">\n<summary>{summary}</summary>')
     if quoted is not None:
-        yield markdown(f"```yaml\n{quoted.rstrip()}\n```")
+        yield markdown(fence("yaml", quoted))
     else:
         yield {**_cell(cell, outputs=outputs), "metadata": {"tags": ["remove-input"]}}
     if folded:

@@ -34,11 +34,9 @@ class Anchors(SphinxTransform):
                 raise ValueError(f"{self.env.docname}: {len(sections)} headings, {len(ids)} ids")
             for section, name in zip(sections, ids, strict=True):
                 self._name(section, name)
-        for cell in self.document.findall(
-            lambda node: node.get("nb_element") == "cell_code" if _is_box(node) else False
-        ):
-            anchor = cell["cell_metadata"].get("labkit", {}).get("anchor")
-            if anchor:
+        for cell in self.document.findall(nodes.container):
+            anchor = cell.get("cell_metadata", {}).get("labkit", {}).get("anchor")
+            if cell.get("nb_element") == "cell_code" and anchor:
                 cell["ids"] = [anchor]
 
     def _name(self, section: nodes.section, name: str) -> None:
@@ -50,10 +48,6 @@ class Anchors(SphinxTransform):
         ]
         section["ids"] = list(dict.fromkeys([*written, name]))
         self.document.ids[name] = section
-
-
-def _is_box(node: nodes.Node) -> bool:
-    return isinstance(node, nodes.container)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

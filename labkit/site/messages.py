@@ -22,13 +22,12 @@ from labkit.course import manifests, outputs
 from labkit.course.notebook import CourseNotebook, Step, load_all
 from labkit.errors import NotebookError
 from labkit.languages import speaking, translate
-from labkit.site import playground
+from labkit.observe.verdict import merge_patch
+from labkit.site import tryit
+from labkit.site.fences import fence
 from labkit.site.message_texts import MESSAGES, NOT_COVERED, PLACES, Given, Message
 
-__all__ = ["Texts", "complaint", "lines", "page", "steps", "texts"]
-
-JUDGE = "playground/index.html"
-"""The playground, as seen from the page."""
+__all__ = ["Texts", "complaint", "lines", "page", "steps"]
 
 _HEAD = re.compile(r"(?:The \S+ \"[^\"]*\" is invalid|The request is invalid: patch): (?=.)")
 _SAID_BEFORE = re.compile(r"Warning: |\* |Error from server \(\w+\): (?:error when \w+ \"[^\"]*\": )?|error: ")
@@ -106,14 +105,9 @@ class Texts:
         self.own = not given.change
         if given.object:
             manifest = manifests.documents(folder / given.object)[0]
-            changed = yaml_of(_merged(manifest, given.change))
+            changed = yaml_of(merge_patch(manifest, given.change))
             self.object = (folder / given.object).read_text(encoding="utf-8") if self.own else changed
-            self.old = yaml_of(_merged(manifest, given.old)) if given.old is not None else ""
-
-
-def texts(given: Given, root: Path) -> Texts:
-    """The manifests of *given*, from ``crd/`` of *root*."""
-    return Texts(given, root)
+            self.old = yaml_of(merge_patch(manifest, given.old)) if given.old is not None else ""
 
 
 def _before(path: Path, stored: tuple[str, ...]) -> str:
@@ -123,19 +117,6 @@ def _before(path: Path, stored: tuple[str, ...]) -> str:
 def yaml_of(value: Mapping[str, Any]) -> str:
     """A manifest as text, its keys in their order."""
     return str(yaml.safe_dump(dict(value), sort_keys=False, allow_unicode=True))
-
-
-def _merged(base: Any, patch: Any) -> Any:
-    """A JSON merge patch (RFC 7386), applied."""
-    if not isinstance(patch, Mapping):
-        return patch
-    made = dict(base) if isinstance(base, Mapping) else {}
-    for key, value in patch.items():
-        if value is None:
-            made.pop(key, None)
-        else:
-            made[key] = _merged(made.get(key), value)
-    return made
 
 
 # -- the page's parts -----------------------------------------------------------------------------------------------
@@ -160,11 +141,11 @@ def _others(found: Mapping[str, tuple[CourseNotebook, Step]]) -> str:
 def _message(one: Message, found: Mapping[str, tuple[CourseNotebook, Step]], root: Path) -> Iterator[str]:
     step = found[one.steps[0]][1]
     yield f"({one.anchor})=\n### `{one.words[0]}`"
-    yield _fence("text", "\n".join(lines(one, step)))
+    yield fence("text", "\n".join(lines(one, step)))
     yield f"**{translate('What it means.')}** {translate(one.means)}"
     yield f"**{translate('What mends it.')}** {translate(one.mends)}"
     if one.given is None:
-        yield _fence("console", _command(step))
+        yield fence("console", _command(step))
     else:
         yield from _given(one, one.given, Texts(one.given, root), root)
     if one.asked:
@@ -182,7 +163,7 @@ def _given(one: Message, given: Given, made: Texts, root: Path) -> Iterator[str]
         yield in_force
         if made.old:
             yield _folded(translate("The object that is there, as it lies in etcd"), made.old)
-        yield _fence("yaml", made.object)
+        yield fence("yaml", made.object)
     else:
         yield translate("The definition that gives it:")
         yield _folded(f"crd/{given.definition}", made.definition)
@@ -196,8 +177,7 @@ def _given(one: Message, given: Given, made: Texts, root: Path) -> Iterator[str]
 def _try(given: Given, root: Path, word: str, message: str) -> str:
     label = translate("{name}: {meaning}", name=word, meaning=message)  # alike links must differ when read alone
     made = Texts(given, root)
-    address = JUDGE + playground.link(playground.Texts(made.definition, made.object, made.old))
-    return f'<a class="labkit-try" href="{escape(address)}" aria-label="{escape(label)}">{escape(word)}</a>'
+    return tryit.anchor(tryit.link(made.definition, made.object, old=made.old), word, label)
 
 
 def _step_link(notebook: CourseNotebook, step: Step) -> str:
@@ -212,11 +192,4 @@ def _command(step: Step) -> str:
 
 
 def _folded(summary: str, text: str) -> str:
-    return f"<details>\n<summary>{escape(summary)}</summary>\n\n{_fence('yaml', text)}\n\n</details>"
-
-
-def _fence(language: str, text: str) -> str:
-    """A block of code that nothing in *text* ends."""
-    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
+    return f"<details>\n<summary>{escape(summary)}</summary>\n\n{fence('yaml', text)}\n\n</details>"

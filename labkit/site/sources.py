@@ -24,6 +24,7 @@ from labkit.exercises.texts import exercise_in
 from labkit.languages import speaking, translate
 from labkit.site import boxes, cells, messages, predictions, reading
 from labkit.site.extension import ANCHORS
+from labkit.site.fences import fence
 from labkit.site.tryit import PLAYGROUND, Manifests, line
 
 __all__ = ["EXERCISE_PAGE", "Edition", "pages", "tree"]
@@ -87,17 +88,14 @@ def _notebooks(edition: Edition, manifests: Manifests) -> Iterator[tuple[str, An
 
 def _exercises(edition: Edition, manifests: Manifests) -> str:
     """The page of exercises; its head is that of their notebook."""
-    notebook = json.loads(_exercise_notebook(edition))
+    every = model.load_all(edition.root)
+    notebook = json.loads(exercise_notebook.text(every, lang=edition.lang))
     head = "".join(notebook["cells"][0]["source"])
     asked = {
         cell["id"]: predictions.form(cell, notebook, edition.lang, root=edition.root) for cell in notebook["cells"]
     }
-    exercises = [exercise_in(edition.lang, one) for one in model.load_all(edition.root)]
+    exercises = [exercise_in(edition.lang, one) for one in every]
     return boxes.page(head, exercises, edition.lang, manifests, asked.get, instructor=edition.instructor)
-
-
-def _exercise_notebook(edition: Edition) -> str:
-    return exercise_notebook.text(model.load_all(edition.root), lang=edition.lang)
 
 
 def _written(edition: Edition, name: str) -> str:
@@ -143,17 +141,13 @@ def _manifests(manifests: Manifests) -> str:
     )
     parts = [f"# {translate('Manifests')}", lead]
     for one in manifests.by_name.values():
-        parts += [f"## {one.name}", line([one], manifests, _definition_for(manifests)), _quoted(one.text)]
+        parts += [f"## {one.name}", line([one], manifests, _definition_for(manifests)), fence("yaml", one.text)]
     return "\n\n".join(parts) + "\n"
 
 
 def _definition_for(manifests: Manifests) -> str:
     """What an object is tried with where no place of the chapter says: the definition that has both versions."""
     return manifests.by_name[BOTH_VERSIONS].text
-
-
-def _quoted(text: str) -> str:
-    return f"```yaml\n{text.rstrip()}\n```"
 
 
 def _text(page: Any) -> str:

@@ -21,7 +21,7 @@ import yaml
 from labkit.languages import translate
 from labkit.site import playground
 
-__all__ = ["PLAYGROUND", "InForce", "Manifest", "Manifests", "line", "link", "mentioned"]
+__all__ = ["PLAYGROUND", "InForce", "Manifest", "Manifests", "anchor", "line", "link", "mentioned"]
 
 PLAYGROUND = "playground/index.html"
 """The page that judges, as seen from the pages."""
@@ -37,6 +37,11 @@ _TEXT = re.compile(r'Path\("crd/([\w/.-]+\.yaml)"\)')
 def link(definition: str, object_: str = "", *, old: str = "", page: str = PLAYGROUND) -> str:
     """The address of the playground with these texts in its fields; *page* is where it lies, seen from the page."""
     return page + playground.link(playground.Texts(definition, object_, old))
+
+
+def anchor(address: str, word: str, label: str) -> str:
+    """The link that opens the playground: *word* is seen, *label* (which begins with it) is read aloud."""
+    return f'<a class="labkit-try" href="{escape(address)}" aria-label="{escape(label)}">{escape(word)}</a>'
 
 
 @dataclass(frozen=True)
@@ -161,8 +166,7 @@ def line(manifests: list[Manifest], known: Manifests, in_force: str) -> str:
         address = known.address(one, in_force)
         told = [f'<a href="crd/{escape(one.name)}" download>{escape(translate("download"))}</a>']
         if address is not None:
-            said = escape(translate("try it"))
-            label = escape(translate("try it: {name}, in the playground", name=one.name))
-            told.insert(0, f'<a class="labkit-try" href="{escape(address)}" aria-label="{label}">{said}</a>')
+            label = translate("try it: {name}, in the playground", name=one.name)
+            told.insert(0, anchor(address, translate("try it"), label))
         items.append(f"<span><code>{name}</code> {' '.join(told)}</span>")
     return f'<p class="labkit-manifests">{" ".join(items)}</p>' if items else ""
