@@ -39,7 +39,6 @@ __all__ = [
     "begin",
     "find",
     "last_lines",
-    "launch",
     "lend",
     "read_record",
     "serves",
@@ -199,22 +198,6 @@ _left_running: list[ControlPlane] = []
 """Children that outlive their starter on purpose: kept, so that this process notices their end."""
 
 
-def launch(
-    executable: Path,
-    state_dir: Path,
-    terms: Terms,
-    *,
-    progress: Progress,
-    limit_s: float = START_LIMIT_S,
-) -> tuple[ControlPlane, Ready]:
-    """Start a control plane and wait until it is ready.
-
-    Raises ClusterStartError with its exit status and last lines; no process is left then, but *state_dir* may be.
-    """
-    child = begin(executable, state_dir, terms)
-    return child, await_ready(child, state_dir, progress=progress, limit_s=limit_s)
-
-
 def begin(executable: Path, state_dir: Path, terms: Terms) -> ControlPlane:
     """Start its process, without waiting for anything. Raises ClusterStartError when it cannot be run."""
     _forget_ended()
@@ -243,7 +226,10 @@ def begin(executable: Path, state_dir: Path, terms: Terms) -> ControlPlane:
 
 
 def await_ready(child: ControlPlane, state_dir: Path, *, progress: Progress, limit_s: float = START_LIMIT_S) -> Ready:
-    """What *child*, which was begun for *state_dir*, says when it is ready. Raises as ``launch``, and ends it then."""
+    """Wait until *child*, which was begun for *state_dir*, is ready; what it says then.
+
+    Raises ClusterStartError with its exit status and last lines; no process is left then, but *state_dir* may be.
+    """
     try:
         ready = _wait_until_ready(child, state_dir, progress, limit_s)
     except BaseException:

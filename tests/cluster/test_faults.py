@@ -181,7 +181,8 @@ def test_a_control_plane_that_never_gets_ready_is_ended(tmp_path: Path) -> None:
     hanging = fake_controlplane(tmp_path, "sys.stdin.read()")
     terms = process.Terms("stdin", throw_away=True)
     with pytest.raises(ClusterStartError, match="did not become ready"):
-        process.launch(hanging, tmp_path / "state", terms, progress=silent, limit_s=0.5)
+        child = process.begin(hanging, tmp_path / "state", terms)
+        process.await_ready(child, tmp_path / "state", progress=silent, limit_s=0.5)
     assert process.find(tmp_path / "state") is None
 
 

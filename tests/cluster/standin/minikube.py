@@ -68,7 +68,8 @@ def start(options: argparse.Namespace) -> int:
     step(8, "Creating Container")
     if process.find(machine(options.profile)) is None:
         terms = process.Terms(f"pid:{os.environ['STANDIN_UNTIL_PID']}", throw_away=False)
-        process.launch(tools.find_controlplane(), machine(options.profile), terms, progress=silent)
+        child = process.begin(tools.find_controlplane(), machine(options.profile), terms)
+        process.await_ready(child, machine(options.profile), progress=silent)
     step(13, "Booting control plane")
     add_etcd_pod(machine(options.profile))
     update_context(options)
