@@ -87,6 +87,7 @@ def grade(order: Order, progress: Progress) -> Graded:
     kept, also when it is interrupted, and the same order goes on there.
     """
     _expect_apart(order)
+    pool.remove_leftovers()
     with speaking(order.lang):
         handed = reading.read(order.submissions)
     adjustments = _adjustments(order.adjust, order.root) if order.adjust is not None else ()

@@ -70,7 +70,6 @@ def run(
 
     Raises GradingError when labkit itself fails again and again and nothing goes well.
     """
-    remove_leftovers()
     with Crew(course, jobs) as crew:
         yield from crew.run(submissions, progress)
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import random
 import secrets
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from labkit.grading import strays
 from labkit.waiting import let_pass
 from tests.grading.looking import Class
 
@@ -63,6 +66,18 @@ def test_a_second_run_grades_nothing_and_says_so(students: Class) -> None:
     said = students.grade("grades", "--jobs", "2")
     assert said.startswith(f"{COUNT} submissions are graded: nothing was to be done anew\n")
     assert students.book("grades") == before
+
+
+def test_killed_after_the_last_result_its_workers_are_cleared_up_though_nothing_is_to_be_graded(
+    students: Class,
+) -> None:
+    students.grade("grades")
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        pass
+    left = students.tmp / f"{strays.PREFIX}{gone.pid}-left"
+    (left / "home").mkdir(parents=True)
+    students.grade("grades")
+    assert students.left() == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
