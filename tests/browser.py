@@ -1,49 +1,35 @@
-"""The one place that finds a browser: the system's Chromium, driven by Playwright, with nothing of the person's own.
+"""The browser of the tests: ``labkit.machine.browser``, with patience, and pictures for whoever wants to see them.
 
-Playwright would download a browser of its own; the tests use what the system has, which is one package and kept up to
-date by it. ``.ci/run`` installs it, so a test that needs one fails where there is none.
+A test that needs a browser fails where there is none; ``.ci/run`` installs it.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
-__all__ = ["find", "opened", "shoot"]
+from labkit.machine import browser
+
+__all__ = ["LIMIT_S", "opened", "shoot"]
 
 LIMIT_S = 60.0
 """How long a page may take to show what is waited for, on a busy machine."""
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 SHOTS = "LABKIT_TEST_SHOTS"
 """Environment variable: a folder for pictures of the pages, for whoever wants to see what a student sees."""
-_QUIET = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic")
-"""It asks nobody but the page's own server."""
-
-
-def find() -> str:
-    """The browser's path; the error says how to get one."""
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    assert found, f"there is no browser for this test, none of {', '.join(NAMES)}: apt install chromium"
-    return found
 
 
 @contextmanager
 def opened(*, width: int = 1400, height: int = 1000) -> Iterator[Page]:
     """An empty page of a browser with an empty profile; both are gone afterwards."""
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=find(), args=list(_QUIET))
-        try:
-            page = chromium.new_page(viewport={"width": width, "height": height})
-            page.set_default_timeout(LIMIT_S * 1000)
-            expect.set_options(timeout=LIMIT_S * 1000)
-            yield page
-        finally:
-            chromium.close()
+    with browser.opened() as chromium:
+        page = chromium.new_page(viewport={"width": width, "height": height})
+        page.set_default_timeout(LIMIT_S * 1000)
+        expect.set_options(timeout=LIMIT_S * 1000)
+        yield page
 
 
 def shoot(page: Page, name: str) -> None:

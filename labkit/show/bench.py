@@ -34,7 +34,7 @@ class Figure:
         return self.budget is None or round(self.value, _DIGITS[self.unit]) <= self.budget
 
 
-_DIGITS = {"s": 2, "ms": 2, "MB": 0, "B": 0, "/s": 0, "×": 2, "": 0}
+_DIGITS = {"s": 2, "ms": 2, "MB": 0, "kB": 0, "B": 0, "/s": 0, "×": 2, "": 0}
 
 
 def table(figures: Sequence[Figure]) -> str:

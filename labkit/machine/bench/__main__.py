@@ -22,7 +22,7 @@ from labkit.cluster.base import KUBERNETES_VERSION
 from labkit.cluster.embedded import attach
 from labkit.course import notebook
 from labkit.errors import LabkitError
-from labkit.machine.bench import chapter, grading, objects, start, trace
+from labkit.machine.bench import chapter, grading, objects, pages, start, trace
 from labkit.machine.bench.trace import Measured
 from labkit.machine.checkout import Checkout
 from labkit.observe import cost
@@ -102,7 +102,11 @@ def _grading(checkout: Checkout, folder: Path, *, quick: bool) -> Measured:
     return Measured(grading.figures(checkout.root, folder, _tell, sizes=grading.QUICK if quick else grading.Sizes()))
 
 
-PARTS = {"kit": _kit, "trace": _trace, "grading": _grading}
+def _pages(checkout: Checkout, folder: Path, *, quick: bool) -> Measured:
+    return Measured(pages.figures(checkout, folder, _tell, runs=pages.QUICK if quick else pages.Runs()))
+
+
+PARTS = {"kit": _kit, "trace": _trace, "grading": _grading, "pages": _pages}
 """Each is a section of docs/bench.md."""
 
 
