@@ -21,9 +21,10 @@ from typing import Any, Self
 import psutil
 
 import labkit
-from labkit.cluster import Cluster, Owner, places, tools
+from labkit.cluster import Cluster, Owner, places
 from labkit.cluster.base import Progress, silent
 from labkit.cluster.embedded import EmbeddedCluster
+from labkit.course import digests
 from labkit.course.handout import student_files
 from labkit.errors import ClusterStartError, CourseError, LabkitError, MachineError
 from labkit.exercises.model import Exercise, load_all
@@ -247,14 +248,10 @@ _PACKAGES = ("PyYAML", "babel", "ipykernel", "ipython", "ipywidgets", "jupyter_c
 def _digest(root: Path, lang: str, exercises: Sequence[Exercise]) -> str:
     """Of the same bytes it is the same on every machine."""
     digest = hashlib.sha256(f"{lang}\0{sys.version_info[:2]}\0{[one.id for one in exercises]}\0".encode())
-    for name, content in _files(root, lang, exercises):
-        digest.update(f"{name}\0{len(content)}\0".encode())
-        digest.update(content)
+    digests.add_files(digest, _files(root, lang, exercises))
     for package in _PACKAGES:
         digest.update(f"{package} {metadata.version(package)}\0".encode())
-    for program in (tools.find_controlplane(), tools.find_kubectl()):
-        with program.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
+    digests.add_programs(digest)
     return digest.hexdigest()
 
 
@@ -266,6 +263,4 @@ def _files(root: Path, lang: str, exercises: Sequence[Exercise]) -> Iterator[tup
         (root, root / "locale" / lang),
         *((root, one.folder) for one in exercises),
     ):
-        for path in sorted(folder.rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                yield path.relative_to(base).as_posix(), path.read_bytes()
+        yield from digests.files_below(folder, base)

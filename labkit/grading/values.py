@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from labkit.course.digests import add_files
 from labkit.exercises.report import Report, printable
 
 __all__ = ["NOT_JUDGED", "UNREADABLE", "Answer", "CellRun", "ExerciseResult", "Note", "Result", "Submission"]
@@ -55,9 +56,7 @@ class Submission:
         digest = hashlib.sha256()
         parts = [("notebook", self.notebook)] if self.notebook is not None else []
         answers = ((f"answers/{name}", content) for name, content in sorted(self.answers))
-        for name, content in (*parts, *answers):
-            digest.update(f"{name}\0{len(content)}\0".encode())
-            digest.update(content)
+        add_files(digest, (*parts, *answers))
         digest.update(json.dumps([asdict(one) for one in self.notes], sort_keys=True).encode())
         return digest.hexdigest()
 

@@ -48,10 +48,10 @@ def release(root: Path, target: Path, *, lang: str = "en") -> Edition:
     def approve(folder: Path) -> None:
         found = scan(answers, [folder])
         if not found.clean:
-            lines = found.text.replace(f"{folder.as_posix()}/", "").splitlines()
+            places, evidence = found.told(folder)
             raise LeakFound(
-                f"the edition was not made, it would tell answers ({len(lines) - 1} places)",
-                evidence="\n  ".join(["", *lines[:20]]),
+                f"the edition was not made, it would tell answers ({places} places)",
+                evidence=evidence,
                 next_act="take them out of these files, then release again",
             )
 

@@ -87,10 +87,15 @@ class Scan:
         """No answer, and nothing left unexamined."""
         return not self.findings and not self.unexamined
 
+    def told(self, folder: Path, most: int = 20) -> tuple[int, str]:
+        """How many places an error about *folder* names, and its evidence: the first of them, a line each."""
+        lines = [line.replace(f"{folder.as_posix()}/", "") for line in self._lines()]
+        return len(lines), "\n  ".join(["", *lines[:most]])
+
     @property
     def text(self) -> str:
         """Lines for people, the last one the sum."""
-        lines = [*(one.text for one in self.findings), *(one.text for one in self.unexamined)]
+        lines = self._lines()
         counted = f"{self.files} files ({size(self.size)}) looked through"
         if self.clean:
             verdict = "no answer in them"
@@ -98,6 +103,9 @@ class Scan:
             verdict = f"answers in {len({one.where for one in self.findings})} places"
             verdict += f", {len(self.unexamined)} not looked into" if self.unexamined else ""
         return "\n".join([*lines, f"{counted}: {verdict}"])
+
+    def _lines(self) -> list[str]:
+        return [*(one.text for one in self.findings), *(one.text for one in self.unexamined)]
 
 
 def scan(answers: Answers, paths: Iterable[Path], limits: Limits = LIMITS) -> Scan:

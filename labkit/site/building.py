@@ -213,10 +213,10 @@ def _zip(manifests: Manifests) -> bytes:
 def _expect_no_answer(root: Path, folder: Path) -> None:
     found = scan(read_answers(root), [folder])
     if not found.clean:
-        lines = found.text.replace(f"{folder.as_posix()}/", "").splitlines()
+        places, evidence = found.told(folder)
         raise SiteError(
-            f"the pages were not put in place, they would tell answers ({len(lines) - 1} places)",
-            evidence="\n  ".join(["", *lines[:20]]),
+            f"the pages were not put in place, they would tell answers ({places} places)",
+            evidence=evidence,
             next_act="take them out of these pages, then make them again",
         )
 

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import labkit
-from labkit.cluster import Owner, places, tools
+from labkit.cluster import Owner, places
 from labkit.cluster.embedded import EmbeddedCluster
+from labkit.course import digests
 from labkit.course.notebook import SECTIONS
 from labkit.course.outputs import comparable
 from labkit.course.record import record
@@ -95,15 +96,7 @@ def _digest(files: Mapping[str, bytes]) -> str:
     """Of all that a run depends on: the edition, the rooms of labkit that it runs, the programs."""
     digest = hashlib.sha256()
     package = Path(labkit.__file__).parent
-    ours = {
-        path.relative_to(package).as_posix(): path.read_bytes()
-        for path in sorted(package.rglob("*"))
-        if path.is_file() and "__pycache__" not in path.parts and path.relative_to(package).parts[0] not in _NOT_RUN
-    }
-    for name, content in (*sorted(files.items()), *ours.items()):
-        digest.update(f"{name}\0{len(content)}\0".encode())
-        digest.update(content)
-    for program in (tools.find_controlplane(), tools.find_kubectl()):
-        with program.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
+    ours = ((name, text) for name, text in digests.files_below(package, package) if name.split("/")[0] not in _NOT_RUN)
+    digests.add_files(digest, (*sorted(files.items()), *ours))
+    digests.add_programs(digest)
     return digest.hexdigest()
