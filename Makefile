@@ -1,6 +1,6 @@
 # The verbs of the repository; `make` alone prints them. Everything they do is in labkit/machine/.
 .DEFAULT_GOAL := help
-.PHONY: help setup play test lab site site-instructor bench bench-upstream test-minikube record figures kinds lock lint clean
+.PHONY: help setup play test lab site site-instructor bench bench-upstream test-minikube record figures kinds kubernetes lock lint clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -62,6 +62,10 @@ test-minikube: ## for a release: clusters' tests and the chapter on a real minik
 	@$(BIN)/labkit play --cluster minikube --report build/played-minikube.json
 	@$(BIN)/labkit play --cluster embedded --report build/played-embedded.json
 	@$(BIN)/labkit parity build/played-embedded.json build/played-minikube.json
+
+kubernetes: ## authors: move to another Kubernetes, and see what changes: make kubernetes VERSION=v1.36.3
+	@$(SETUP) --lock --without-control-plane
+	@$(BIN)/python -m labkit.machine.kubernetes $(VERSION)
 
 lock: ## renew requirements.lock from pyproject.toml
 	@$(SETUP) --lock --without-control-plane

@@ -96,7 +96,7 @@ def record(notebooks: tuple[Path, ...]) -> None:
 
     with choose.opened(choose.resolve("embedded"), progress=say) as cluster:
         for path in notebooks or [one.path for one in notebook.load_all(course_root() / "notebooks")]:
-            changed = recording.record(path, cluster)
+            changed = recording.record(path, cluster, kept=lambda step, why: click.echo(f"{step.id}: {why}"))
             click.echo(f"{path.name}: {'written' if changed else 'as it was'}")
 
 

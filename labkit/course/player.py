@@ -23,7 +23,7 @@ from labkit.course.outputs import Output, comparable, text
 from labkit.course.report import AS_RECORDED, DIFFERS, FAILED, NOT_PLAYED, NOT_SHOWN, PlayReport, StepResult, Verdict
 from labkit.errors import CourseError
 
-__all__ = ["judge", "play"]
+__all__ = ["difference", "judge", "lacking", "play"]
 
 PRELOAD = "import labkit.lab as _, kubernetes.config as _; del _"
 """Run in a waiting kernel: what the first cell imports anyway."""
@@ -106,11 +106,11 @@ class _Game:
         stopped = self._lost
         kernel = None
         for number, step in enumerate(course.steps):
-            lacking = self._lacking(step)
+            missing = lacking(step, self._info)
             if stopped:
                 self._tell(_result(step, FAILED, reason=f"{NOT_PLAYED} {stopped}"))
-            elif lacking:
-                self._tell(_result(step, NOT_SHOWN, reason=lacking))
+            elif missing:
+                self._tell(_result(step, NOT_SHOWN, reason=missing))
             else:
                 self._starting(step)
                 try:
@@ -138,18 +138,21 @@ class _Game:
         self._lost = gone.state
         return replace(result, verdict=FAILED, reason=str(gone), difference=())
 
-    def _lacking(self, step: Step) -> str:
-        lacking = [need for need in step.needs if need not in self._info.capabilities]
-        return f"not shown, because {' and '.join(map(self._in_words, lacking))}" if lacking else ""
 
-    def _in_words(self, need: str) -> str:
-        if need == "etcd":
-            return "this cluster's etcd cannot be read"
-        if need == "nodes":
-            return "this cluster has no nodes"
-        if need.startswith("controllers:"):
-            return f"this cluster runs no {need.partition(':')[2]} controller"
-        return f"this cluster ({self._info.version}) does not serve {need}"
+def lacking(step: Step, info: ClusterInfo) -> str:
+    """Why a cluster cannot show the step ("not shown, because …"); empty when it has all that the step needs."""
+    missing = [need for need in step.needs if need not in info.capabilities]
+    return f"not shown, because {' and '.join(_in_words(need, info) for need in missing)}" if missing else ""
+
+
+def _in_words(need: str, info: ClusterInfo) -> str:
+    if need == "etcd":
+        return "this cluster's etcd cannot be read"
+    if need == "nodes":
+        return "this cluster has no nodes"
+    if need.startswith("controllers:"):
+        return f"this cluster runs no {need.partition(':')[2]} controller"
+    return f"this cluster ({info.version}) does not serve {need}"
 
 
 def judge(step: Step, run: CellRun) -> StepResult:
@@ -160,14 +163,16 @@ def judge(step: Step, run: CellRun) -> StepResult:
     if comparable(run.outputs) == comparable(step.outputs):
         return _result(step, AS_RECORDED, text=played, seconds=run.seconds)
     reason = "its output is not the recorded one" if step.outputs else "nothing is recorded, and it has an output"
-    difference = tuple(_difference(step.outputs, run.outputs))
-    return replace(_result(step, DIFFERS, text=played, seconds=run.seconds, reason=reason), difference=difference)
+    lines = difference(step.outputs, run.outputs)
+    return replace(_result(step, DIFFERS, text=played, seconds=run.seconds, reason=reason), difference=lines)
 
 
-def _difference(recorded: Iterable[Output], played: Iterable[Output]) -> Iterable[str]:
-    """Unified diff of the sanitized fields, each under its name where there are several."""
+def difference(
+    recorded: Iterable[Output], played: Iterable[Output], names: tuple[str, str] = ("recorded", "played")
+) -> tuple[str, ...]:
+    """Unified diff of the sanitized fields, each under its name; empty when nbval says equal."""
     before, after = (_laid_out(comparable(outputs)) for outputs in (recorded, played))
-    return difflib.unified_diff(before, after, "recorded", "played", lineterm="", n=1)
+    return tuple(difflib.unified_diff(before, after, *names, lineterm="", n=1))
 
 
 def _laid_out(fields: dict[str, tuple[object, ...]]) -> list[str]:

@@ -19,7 +19,9 @@ from labkit.cluster import Cluster
 from labkit.course import notebook
 from labkit.course.environment import kernel_environment
 from labkit.course.kernel import CourseKernel
+from labkit.course.notebook import Step
 from labkit.course.outputs import comparable, merged
+from labkit.course.player import lacking
 from labkit.errors import CourseError, NotebookError
 
 __all__ = ["WIDGET", "normalised", "record"]
@@ -31,21 +33,33 @@ _STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
 _NOT_IN_IDS = re.compile(r"[^a-zA-Z0-9-_]+")
 
 
-def record(path: Path, cluster: Cluster, *, progress: Callable[[str], None] = lambda _: None) -> bool:
+def record(
+    path: Path,
+    cluster: Cluster,
+    *,
+    progress: Callable[[str], None] = lambda _: None,
+    kept: Callable[[Step, str], None] = lambda _step, _reason: None,
+) -> bool:
     """Run every code cell of the notebook at *path* on *cluster* and write its outputs in place, normalised.
 
-    True when the file changed. Raises NotebookError, and leaves the file as it was, at the first cell that does not
-    end, or ends with an exception without having the tag ``raises-exception``. A picture alone is never news (what is
-    measured draws another each time): to renew one, delete the cell's output first.
+    A step that the cluster cannot show is not run and keeps what is recorded; *kept* hears of it and why. True when the
+    file changed. Raises NotebookError, and leaves the file as it was, at the first cell that does not end, or ends with
+    an exception without having the tag ``raises-exception``. A picture alone is never news (what is measured draws
+    another each time): to renew one, delete the cell's output first.
     """
     course = notebook.load(path)
     before = path.read_text(encoding="utf-8")
     data = json.loads(before)
     steps = {step.index: step for step in course.steps}
+    info = cluster.info()
     kernel = CourseKernel(cwd=path.parent, environ=kernel_environment(cluster))
     try:
         for index, cell in enumerate(data["cells"]):
             if index not in steps:
+                continue
+            missing = lacking(steps[index], info)
+            if missing:
+                kept(steps[index], missing)
                 continue
             progress(steps[index].id)
             try:

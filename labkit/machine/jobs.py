@@ -31,7 +31,7 @@ Detail = Callable[[str], "str | None"]
 @dataclass(frozen=True)
 class Command:
     """One program to run. *says* names the phase for people; *detail* makes of a printed line what to show beside it,
-    or None to keep what is shown; *failure* makes the error of an exit code other than 0 and the printed lines."""
+    or None to keep what is shown; *failure* makes the error of an exit code not in *good*, and the printed lines."""
 
     says: str
     argv: Sequence[str]
@@ -39,6 +39,7 @@ class Command:
     cwd: Path
     env: Mapping[str, str] = field(default_factory=dict)
     detail: Detail = lambda _: None
+    good: tuple[int, ...] = (0,)
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class Job:
                 return
             self._process = None
             command = self._command
-            if code != 0 and command is not None:
+            if command is not None and code not in command.good:
                 self.says = "failed"
                 self.ended = time.monotonic()
                 raise command.failure(code, self._lines)

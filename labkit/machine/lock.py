@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Sequence
 from typing import Any
 
 from packaging.requirements import Requirement
@@ -24,10 +25,14 @@ __all__ = ["misfits", "renew"]
 LINE = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)==(?P<version>[^ ;]+)(?: ; (?P<marker>.+))?")
 
 
-def renew(checkout: Checkout) -> None:
-    """Write the lock anew from pyproject.toml. Raises MachineError when uv cannot (it needs the package index)."""
+def renew(checkout: Checkout, only: Sequence[str] = ()) -> None:
+    """Write the lock anew from pyproject.toml: all packages, or *only* these and what no longer fits them.
+
+    Raises MachineError when uv cannot (it needs the package index).
+    """
+    upgraded = [f"--upgrade-package={name}" for name in only] or ["--upgrade"]
     argv = [sys.executable, "-m", "uv", "--quiet", "pip", "compile", "--universal", "--python-version", "3.11",
-            "--all-extras", "--upgrade", "--no-annotate", "--no-emit-index-url", "--output-file", checkout.lock.name,
+            "--all-extras", *upgraded, "--no-annotate", "--no-emit-index-url", "--output-file", checkout.lock.name,
             "--custom-compile-command", "make lock", checkout.pyproject.name]  # fmt: skip
     done = subprocess.run(argv, cwd=checkout.root, capture_output=True, text=True, check=False)
     if done.returncode != 0:

@@ -28,7 +28,7 @@ from labkit.machine.jobs import Job, stop_all
 from labkit.show.setup import clock, state_line
 from labkit.waiting import Seen, wait_for
 
-__all__ = ["Asked", "run", "set_up"]
+__all__ = ["Asked", "Screen", "run", "run_to_the_end", "set_up"]
 
 SET_UP_LIMIT_S = 4 * 3600.0
 """Long enough for one slow core: the parts stop by themselves when something is wrong."""
@@ -36,6 +36,7 @@ OTHER_SET_UP_LIMIT_S = 3600.0
 LINE_EVERY_S = 10.0
 """How often a state line is printed where there is no terminal to update it in place."""
 INTERRUPTED = 130
+LOGS = "look into build/setup/*.log"
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ def set_up(checkout: Checkout, asked: Asked, out: TextIO) -> None:
         jobs = _jobs(checkout, asked, _needs(checkout, asked), out)  # another set-up may just have done it
         begun = time.monotonic()
         try:
-            _run_to_the_end(jobs, Screen(out))
+            run_to_the_end(jobs, Screen(out), LOGS)
         finally:
             stop_all(jobs)
         out.write(f"set-up: done in {clock(time.monotonic() - begun)}\n")
@@ -211,7 +212,9 @@ def _with_kubectl(plan: packages.PackagesPlan, out: TextIO) -> packages.Packages
     return plan
 
 
-def _run_to_the_end(jobs: Sequence[Job], screen: Screen) -> None:
+def run_to_the_end(jobs: Sequence[Job], screen: Screen, next_act: str) -> None:
+    """Advance the jobs beside each other until all are done, and show how far they are. Raises what they raise."""
+
     def look() -> Seen[None]:
         try:
             for job in jobs:
@@ -220,7 +223,7 @@ def _run_to_the_end(jobs: Sequence[Job], screen: Screen) -> None:
             screen.show(jobs)
         return Seen(all(job.done for job in jobs), "; ".join(f"{job.name}: {job.says}" for job in jobs))
 
-    wait_for("the set-up", look, limit_s=SET_UP_LIMIT_S, next_act="look into build/setup/*.log")
+    wait_for("all parts", look, limit_s=SET_UP_LIMIT_S, next_act=next_act)
 
 
 @contextmanager

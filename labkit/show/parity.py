@@ -12,15 +12,15 @@ __all__ = ["text"]
 SHOWN_LINES = 30
 
 
-def text(differences: Sequence[Difference]) -> str:
-    """Plain lines, with a final newline."""
+def text(differences: Sequence[Difference], most: int = SHOWN_LINES) -> str:
+    """Plain lines, with a final newline; of each step's difference at *most* so many."""
     if not differences:
         return "Both say the same in every step.\n"
     lines = []
     for one in differences:
         lines += [f"{one.id}: {one.title}", f"  {one.kind}: {one.evidence}"]
-        lines += [f"    {plain(line)}" for line in one.diff[:SHOWN_LINES]]
-        if len(one.diff) > SHOWN_LINES:
-            lines.append(f"    … {len(one.diff) - SHOWN_LINES} lines more")
+        lines += [f"    {plain(line)}" for line in one.diff[:most]]
+        if len(one.diff) > most:
+            lines.append(f"    … {len(one.diff) - most} lines more")
     counted = f"{len(differences)} step{'' if len(differences) == 1 else 's'} not the same."
     return "\n".join([*lines, counted]) + "\n"

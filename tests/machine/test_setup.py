@@ -293,7 +293,7 @@ def test_says_what_it_needed_from_the_network_for_the_control_plane(
 
 def _run(job: Job) -> None:
     try:
-        setup._run_to_the_end([job], setup.Screen(io.StringIO()))
+        setup.run_to_the_end([job], setup.Screen(io.StringIO()), "look")
     finally:
         job.stop()
 

@@ -1,0 +1,36 @@
+"""Two recordings of the same notebooks compared: what does the chapter say otherwise?
+
+A diff of the files themselves shows line numbers of JSON. An author who reads what a new Kubernetes changed wants the
+notebook, the step, and the lines before and after; so the recorded outputs are compared, sanitized, step by step.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from labkit.course import notebook
+from labkit.course.parity import Difference
+from labkit.course.player import difference
+
+__all__ = ["changes"]
+
+
+def changes(before: Path, after: Path) -> tuple[Difference, ...]:
+    """The steps whose recorded output in the folder *after* says something else than in *before*, in order.
+
+    A step that only one of them has is "missing". Raises NotebookError for a folder that holds no course.
+    """
+    olds, news = (
+        {step.id: (course.path.name, step) for course in notebook.load_all(folder) for step in course.steps}
+        for folder in (before, after)
+    )
+    found = []
+    for step_id, (name, step) in (olds | news).items():
+        if step_id not in olds or step_id not in news:
+            gone = "there is no such step any more" if step_id in olds else "the step is new"
+            found.append(Difference(step_id, step.title, "missing", f"{name}: {gone}"))
+            continue
+        lines = difference(olds[step_id][1].outputs, step.outputs, ("before", "after"))
+        if lines:
+            found.append(Difference(step_id, step.title, "output", f"{name}: another output is recorded", lines))
+    return tuple(found)

