@@ -8,6 +8,7 @@ Sphinx remembers between builds lies in ``build/site``, outside of what is hande
 from __future__ import annotations
 
 import io
+import json
 import shutil
 import zipfile
 from collections.abc import Callable
@@ -28,6 +29,8 @@ from labkit.site.tryit import Manifests
 __all__ = ["Built", "SiteError", "build"]
 
 NAMES = {"en": "English", "fr": "Français"}
+EDITION = "edition.json"
+"""In the folder of a site: for whom its pages are, in which language."""
 STYLES = ("labkit.css", "icons.css")
 SCRIPTS = ("labkit.js",)
 _STYLED = ("style.css", "folds.css", "sections.css")
@@ -59,11 +62,13 @@ def build(
     """Make the pages in *lang* of the course at *root* in *target*, a folder that is replaced whole.
 
     *say* is told what is being done. Raises SiteError (Sphinx finds something wrong, an answer is in the pages,
-    *target* is not ours), CourseError for what the course's files raise and for a French notebook in which the server
-    says something else than in the English one, ToolMissing where the playground's module is not built.
+    *target* is not ours, or of another edition), CourseError for what the course's files raise and for a French
+    notebook in which the server says something else than in the English one, ToolMissing where the playground's module
+    is not built.
     """
     target = target.absolute()
-    _expect_ours(target)
+    kind = {"edition": "instructors" if instructor else "students", "language": lang}
+    _expect_ours(target, kind)
     work = root / "build" / "site"
     executed = notebooks.executed(root, lang, work, say=say)
     edition = Edition(root, lang, executed, instructor)
@@ -76,6 +81,7 @@ def build(
         shutil.copytree(place / "html", new, ignore=shutil.ignore_patterns(".buildinfo*", ".doctrees"))
         trimming.trim(new)
         _add(new, edition, work / "module")
+        (new / EDITION).write_text(json.dumps(kind) + "\n", encoding="utf-8")
         if not instructor:
             say(f"{lang}: a search for answers")
             _expect_no_answer(root, new)
@@ -154,6 +160,7 @@ def _sphinx(place: Path, lang: str, *, instructor: bool) -> None:
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
     told = io.StringIO()
+    shutil.rmtree(place / "html", ignore_errors=True)  # pictures of another day would be handed out with today's
     source, html = place / "source", place / "html"
     failed = ""
     with patch_docutils(), docutils_namespace():
@@ -221,12 +228,21 @@ def _expect_no_answer(root: Path, folder: Path) -> None:
         )
 
 
-def _expect_ours(target: Path) -> None:
-    """A folder that is replaced must be one of these sites: anything else may be somebody's work."""
+def _expect_ours(target: Path, kind: dict[str, str]) -> None:
+    """A folder that is replaced must be one of these sites, and of the same *kind*: anything else may be somebody's
+    work, and pages with answers must never lie where students are sent.
+    """
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):
         return
-    if not (target / "playground" / "index.html").is_file() or not (target / "searchindex.js").is_file():
-        raise SiteError(f"{target} is there, and is no folder of these pages", next_act="name another folder with -o")
+    try:
+        there = json.loads((target / EDITION).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        there = None
+    if there == kind:
+        return
+    ours = isinstance(there, dict) and there.keys() == kind.keys()
+    what = f"the {there['edition']}' pages in {there['language']!r}" if ours else "no folder of these pages"
+    raise SiteError(f"{target} is there, and is {what}", next_act="name another folder with -o, or remove that one")
 
 
 def _built(target: Path) -> Built:

@@ -4,6 +4,9 @@ A page is read without a kernel: the answer to a question must not stand under t
 once and not each time, and a manifest that is quoted can be opened. All of that follows from the cells' metadata, so
 this module takes a notebook (a dict of nbformat 4) and gives another one, without Sphinx. It adds plain HTML around
 outputs, and neither changes nor drops what the server said.
+
+An answer is in the output, and once more in the words below it, which begin with it ("None, because …"). So these words
+are folded together with it, up to the next heading, the next question, or the words that lead to the next command.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from typing import Any
 from labkit.languages import translate
 from labkit.site.fences import fence
 from labkit.site.predictions import question
-from labkit.site.tryit import InForce, Manifests, line, mentioned
+from labkit.site.tryit import Changes, InForce, Manifests, line, mentioned
 
 __all__ = ["Form", "headings", "markdown", "page"]
 
@@ -28,27 +31,39 @@ _STYLE = re.compile(r"<style>.*?</style>\s*", re.DOTALL)
 _FENCE = re.compile(r"(?ms)^(?P<fence>`{3,}|~{3,}|:{3,}\{code).*?^(?P=fence)\s*$")
 _HEADING = re.compile(r"(?m)^#{1,6} +(.+?)\s*#*$")
 _NO_WORD = re.compile(r"[^a-z0-9]+")
+_ASKS = re.compile(r"\*\*[^*]*\?\*\*")
+"""How the course asks: in bold."""
+_LAST_SENTENCE = re.compile(r"(?<=[.!?)])\s+(?=[^.!?]*:$)")
 
 
 def page(notebook: Mapping[str, Any], lang: str, manifests: Manifests, form: Form) -> dict[str, Any]:
     """*notebook* as it stands on a page in *lang*, which is the language that is spoken here."""
     begin = notebook["metadata"]["labkit"]["begin"].get("definition")
-    in_force = InForce(manifests, begin)
+    in_force, changes = InForce(manifests, begin), Changes(manifests)
     cells: list[Cell] = []
     folded = predicted = False
-    for cell in notebook["cells"]:
+    given = [dict(cell) for cell in notebook["cells"]]
+    for cell, after, then in zip(given, [*given[1:], {}], [*given[2:], {}, {}], strict=False):
         if cell["cell_type"] != "code":
             folded = predicted
-            cells.append(_cell(cell, outputs=None))
+            cells += [_cell(cell, outputs=None)] if "".join(cell["source"]).strip() else []
             continue
         told = cell["metadata"].get("labkit", {})
         folded = folded or predicted or bool(told.get("surprise"))
         source = "".join(cell["source"])
         asked = form(cell, notebook, lang)
         predicted = asked is not None  # what comes next is its answer, whatever stands between
-        cells += [markdown(asked)] if asked is not None else _code(cell, lang, folded=folded, manifests=manifests)
-        cells += _links(source, manifests, in_force)
-        in_force.after(source, told.get("expect", "shown"))
+        why = ""
+        if folded and not predicted and after.get("cell_type") == "markdown":
+            why, after["source"] = explained("".join(after["source"]), leads=then.get("cell_type") == "code")
+        if asked is None:
+            cells += _code(cell, lang, folded=folded, why=why, manifests=manifests)
+        else:
+            cells.append(markdown(asked))
+        changed, sent = changes.after(source)
+        told_of = line(list(mentioned(source, manifests)), manifests, in_force.text, changed)
+        cells += [markdown(told_of)] if told_of else []
+        in_force.after(source, told.get("expect", "shown"), sent)
     metadata = {**notebook["metadata"], "language_info": {"name": "python", "pygments_lexer": "ipython3"}}
     numbered = [{**cell, "id": f"cell-{number:03}"} for number, cell in enumerate(cells, 1)]
     return {**notebook, "cells": numbered, "metadata": metadata}
@@ -57,6 +72,33 @@ def page(notebook: Mapping[str, Any], lang: str, manifests: Manifests, form: For
 def markdown(text: str) -> Cell:
     """A cell of our own: Markdown, or HTML that stands by itself."""
     return {"cell_type": "markdown", "metadata": {}, "source": text}
+
+
+def explained(text: str, *, leads: bool) -> tuple[str, str]:
+    """The words after an answer: what explains it, and the rest. *leads* says that a command comes next, so that words
+    ending in a colon belong to it. A heading, a question and what comes after them are of the rest.
+    """
+    blocks = _blocks(text)
+    until = next((at for at, one in enumerate(blocks) if one.startswith("#") or _ASKS.search(one)), len(blocks))
+    told, rest = blocks[:until], blocks[until:]
+    if leads and not rest and told and told[-1].endswith(":"):
+        last = told.pop()
+        cut = _LAST_SENTENCE.search(last) if not told else None
+        if cut:
+            told, last = [last[: cut.start()]], last[cut.end() :]
+        rest = [last]
+    return "\n\n".join(told), "\n\n".join(rest)
+
+
+def _blocks(text: str) -> list[str]:
+    """What blank lines part, but for those inside of code."""
+    blocks: list[str] = []
+    for one in re.split(r"\n\s*\n", text.strip()):
+        if blocks and len(re.findall(r"(?m)^(?:```|~~~)", blocks[-1])) % 2:
+            blocks[-1] += f"\n\n{one}"
+        else:
+            blocks.append(one)
+    return blocks
 
 
 def headings(text: str) -> Iterator[str]:
@@ -68,8 +110,8 @@ def headings(text: str) -> Iterator[str]:
         yield slug if seen[slug] == 1 else f"{slug}-{seen[slug]}"
 
 
-def _code(cell: Mapping[str, Any], lang: str, *, folded: bool, manifests: Manifests) -> Iterator[Cell]:
-    """The command, and what came of it: in sight, or folded as long as no words have explained it."""
+def _code(cell: Mapping[str, Any], lang: str, *, folded: bool, why: str, manifests: Manifests) -> Iterator[Cell]:
+    """The command, and what came of it: in sight, or folded with the words that explain it."""
     outputs = [_without_style(one) for one in cell["outputs"]]
     quoted = _quoted(outputs, manifests)
     yield _cell(cell, outputs=None)
@@ -79,13 +121,14 @@ def _code(cell: Mapping[str, Any], lang: str, *, folded: bool, manifests: Manife
         asked = question(cell, lang)
         if asked is not None:
             yield markdown(asked)
-        summary = escape(translate("What the server answers"))
+        summary = escape(translate("What the server answers, and why") if why else translate("What the server answers"))
         yield markdown(f'<details class="labkit-answer">\n<summary>{summary}</summary>')
     if quoted is not None:
         yield markdown(fence("yaml", quoted))
     else:
         yield {**_cell(cell, outputs=outputs), "metadata": {"tags": ["remove-input"]}}
     if folded:
+        yield from [markdown(why)] if why else []
         yield markdown("</details>")
 
 
@@ -110,9 +153,3 @@ def _quoted(outputs: list[dict[str, Any]], manifests: Manifests) -> str | None:
     text = "".join(outputs[0]["text"])
     lines = len(text.splitlines())
     return text if lines > 3 and any(text.strip() in one.text for one in manifests.by_name.values()) else None
-
-
-def _links(source: str, manifests: Manifests, in_force: InForce) -> Iterator[Cell]:
-    told = line(list(mentioned(source, manifests)), manifests, in_force.text)
-    if told:
-        yield markdown(told)
