@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -121,15 +119,6 @@ def test_a_webhooks_conversion_is_unknown_and_says_why(tmp_path: Path) -> None:
     crd.write_text(two.replace("strategy: None # between the two versions only apiVersion changes", webhook), "utf-8")
     out = run("--crd", str(crd), MINI, code=1)[0]
     assert squeezed(out)[0].endswith("sent as new: unknown, because strategy: Webhook")
-
-
-PAGE = (ROOT / "docs" / "trace.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("block", re.findall(r"```console\n(\$ labkit trace .*?\n)```", PAGE, flags=re.DOTALL))
-def test_the_page_for_authors_shows_what_is_printed(block: str) -> None:
-    command, _, printed = block.partition("\n")
-    assert run(*shlex.split(command)[3:], code=1)[0] == printed
 
 
 # -- from a cluster --------------------------------------------------------------------------------------------------
