@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from labkit.cluster import Owner, places
+from labkit.cluster.base import KUBERNETES_VERSION
 from labkit.cluster.embedded import EmbeddedCluster, stop_directory
 from labkit.course.kernel import CellRun, CourseKernel
 from labkit.course.outputs import text
@@ -21,6 +22,7 @@ from labkit.course.outputs import text
 from .course.building import REPOSITORY, opening, write
 
 BEGIN = 'import labkit\nlab = labkit.begin("cel")'
+BEGUN = f'embedded cluster, Kubernetes {KUBERNETES_VERSION}: at the beginning of "cel"'
 SCHEMA = {"definition": "crd/02-colis-schema.yaml", "objects": [{"file": "crd/objects/principal.yaml"}]}
 
 Run = Callable[[str], str]
@@ -50,7 +52,7 @@ def kernels(course: Path) -> Iterator[Callable[..., CourseKernel]]:
 def run(kernels: Callable[..., CourseKernel], cluster: EmbeddedCluster) -> Run:
     """Runs a cell in a kernel at the section's beginning; what a person reads of it."""
     kernel = kernels(LABKIT_CLUSTER=f"embedded:{cluster.state_dir}")
-    assert text(kernel.run(BEGIN).outputs) == 'embedded cluster, Kubernetes v1.37.2: at the beginning of "cel"'
+    assert text(kernel.run(BEGIN).outputs) == BEGUN
 
     def cell(source: str) -> str:
         return text(kernel.run(source).outputs)
@@ -255,20 +257,18 @@ def test_a_restarted_kernel_finds_its_objects(kernels: Callable[..., CourseKerne
     try:
         first = kernels(LABKIT_HOME=str(home))
         begun = text(first.run(BEGIN).outputs)
-        assert begun.endswith('embedded cluster, Kubernetes v1.37.2: at the beginning of "cel"')
+        assert begun.endswith(BEGUN)
         first.run("%kubectl apply -f crd/objects/mini.yaml")
         assert lease.is_dir()
         first.stop()
         second = kernels(LABKIT_HOME=str(home))
         resumed = second.run("import labkit\nlab = labkit.resume()")
-        assert text(resumed.outputs) == "embedded cluster, Kubernetes v1.37.2: as you left it"
+        assert text(resumed.outputs) == f"embedded cluster, Kubernetes {KUBERNETES_VERSION}: as you left it"
         assert text(second.run("%kubectl get colis -A -o name").outputs).split() == [
             f"colis.cours.example.com/{n}" for n in ("mini", "principal")
         ]
         again: CellRun = second.run(BEGIN)
-        assert text(again.outputs) == 'embedded cluster, Kubernetes v1.37.2: at the beginning of "cel"', (
-            "nothing started"
-        )
+        assert text(again.outputs) == BEGUN, "nothing started"
     finally:
         stop_directory(lease)
     assert not lease.exists()

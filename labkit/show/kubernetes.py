@@ -19,7 +19,7 @@ SHOWN_COLUMNS = 160
 
 @dataclass(frozen=True)
 class Moved:
-    """What came of it: from *before* to *after* (v1.37.2). *differences* are of what is recorded; *played* is the
+    """What came of it, from the release *before* to *after*. *differences* are of what is recorded; *played* is the
     chapter played on the new version against that; *mentions* are lines that speak of the old series; *files* changed.
     """
 

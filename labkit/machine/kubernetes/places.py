@@ -18,11 +18,14 @@ __all__ = ["PLACES", "Names", "Place", "Release", "disagreements", "mentions", "
 
 _RELEASE = re.compile(r"v1\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 _GO_MOD = "controlplane/go.mod"
+OLDEST_CLIENT = 37
+"""The official Python client follows the server's minor version, but no further down than this: until 36 its requests
+were made by another generator, and labkit/cluster/api.py uses what came with 37 (ApiClient.param_serialize)."""
 
 
 @dataclass(frozen=True, order=True)
 class Release:
-    """A release of Kubernetes 1: ``Release.parse("v1.37.2")`` is ``Release(37, 2)``."""
+    """A release of Kubernetes 1: ``Release.parse("v1.36.3")`` is ``Release(36, 3)``."""
 
     minor: int
     patch: int
@@ -87,11 +90,11 @@ def _series(names: Names) -> str:
 
 
 def _client(names: Names) -> str:
-    return str(names.release.minor)
+    return str(max(names.release.minor, OLDEST_CLIENT))
 
 
 def _client_range(names: Names) -> str:
-    return f">={names.release.minor},<{names.release.minor + 1}"
+    return f">={_client(names)},<{int(_client(names)) + 1}"
 
 
 def _go(names: Names) -> str:
