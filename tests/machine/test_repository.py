@@ -94,19 +94,6 @@ def _plain_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
 
 
-@pytest.mark.parametrize(
-    "page", ["README.md", *sorted(p.relative_to(ROOT).as_posix() for p in ROOT.glob("docs/**/*.md"))]
-)
-def test_the_make_verbs_and_links_a_page_names_are_there(page: str) -> None:
-    text = (ROOT / page).read_text(encoding="utf-8")
-    named = set(re.findall(r"(?:^\$ |`)make ([a-z-]+)", text, flags=re.MULTILINE))
-    assert named <= set(TARGETS)
-    if page.startswith("docs/pages/"):
-        return  # its links lead to pages of the site: one to nothing ends their build
-    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
-        assert ((ROOT / page).parent / target).exists(), target
-
-
 def test_ci_runs_make_test_and_can_be_executed() -> None:
     ci = ROOT / ".ci" / "run"
     assert os.access(ci, os.X_OK)
