@@ -353,9 +353,10 @@ def test_every_room_and_folder_of_the_repository_is_in_the_architecture() -> Non
 def test_the_changelog_and_the_citation_are_of_the_version_that_is_built() -> None:
     project = tomllib.loads(_text("pyproject.toml"))["project"]
     log = _text("CHANGELOG.md")
-    sections = re.findall(r"^## \[(\d+\.\d+\.\d+)\] – (unreleased|\d{4}-\d\d-\d\d)\n\n(.*?)$", log, flags=re.MULTILINE)
-    assert sections[0][0] == project["version"]
-    assert f"Kubernetes {KUBERNETES_VERSION}," in sections[0][2]
+    heading = r"^## \[(\d+\.\d+\.\d+)\] – (unreleased|\d{4}-\d\d-\d\d), Kubernetes (v1\.\d+\.\d+)$"
+    sections = re.findall(heading, log, flags=re.MULTILINE)
+    assert len(sections) == log.count("\n## ")
+    assert (sections[0][0], sections[0][2]) == (project["version"], KUBERNETES_VERSION)
     assert set(re.findall(r"^### (.*)$", log, re.MULTILINE)) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed",
                                                                "Security", "Known limits"}  # fmt: skip
     cited = yaml.safe_load(_text("CITATION.cff"))
