@@ -8,6 +8,7 @@ message is found by ``labkit languages update``.
 
     translate("{kind} {name} is refused", kind=kind, name=name)
     plural("{n} field", "{n} fields", len(fields))
+    numeral(1234.5, ",.1f")                         # "1,234.5", in French "1 234,5"
     NAMES = {"cel": worded("a rule in CEL")}        # marked here, said later: translate(NAMES[station])
 """
 
@@ -17,10 +18,11 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
 
-__all__ = ["LANGUAGES", "Texts", "forms", "language", "plural", "read", "speaking", "translate", "worded"]
+__all__ = ["LANGUAGES", "Texts", "forms", "language", "numeral", "plural", "read", "speaking", "translate", "worded"]
 
 LANGUAGES = ("en", "fr")
 """English, and what there is an edition in."""
@@ -65,9 +67,28 @@ def plural(one: str, many: str, number: float, /, **named: object) -> str:
     return said.format(n=number, **named)
 
 
+def numeral(value: float | Decimal | str, form: str = ",") -> str:
+    """*value* in the *form* that Python's ``format`` takes, with the signs of the language that is spoken: by default a
+    count in groups of three digits. A text is a number already written, in English; its form is "".
+
+    For people only: JSON, CSV, manifests and commands have numbers as they are. Raises ValueError for a wrong form.
+    """
+    return format(value, form).translate(_signs(language()))
+
+
 def worded(text: str) -> str:
     """*text* as it is: marks a constant that goes through ``translate`` when it is said."""
     return text
+
+
+@lru_cache(maxsize=64)
+def _signs(lang: str) -> Mapping[int, str]:
+    """What stands for the signs of an English number."""
+    if lang == "en":
+        return {}
+    from babel.numbers import get_decimal_symbol, get_group_symbol
+
+    return str.maketrans({",": get_group_symbol(lang), ".": get_decimal_symbol(lang)})
 
 
 @lru_cache(maxsize=64)

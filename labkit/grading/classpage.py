@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from labkit.exercises.model import Exercise
 from labkit.exercises.notebook import ASSIGNMENT
 from labkit.grading.gradebook import Entry, Gradebook
-from labkit.languages import plural, translate
+from labkit.languages import numeral, plural, translate
 from labkit.show import bars
 from labkit.show.document import Cell, Document, Facts, Figure, Note, Part, Section, Table
 
@@ -90,7 +90,7 @@ def _marks(book: Gradebook) -> Section:
 
     most = sum(one.points for one in book.exercises)
     marks = pd.Series([float(one.score) for one in book.submitted])
-    told = {"median": f"{marks.median():g}", "mean": f"{marks.mean():.1f}", "most": most}
+    told = {"median": numeral(marks.median(), "g"), "mean": numeral(marks.mean(), ".1f"), "most": most}
     said = translate(
         "Half of those who handed something in have {median} points or more; the mean is {mean} of {most}.", **told
     )
@@ -119,8 +119,8 @@ def _distribution(
     edges = [step * number for number in range(int(most // step) + 2)]
     counted = Counter((values.clip(upper=most) // step).astype(int).tolist())
     counts = [counted[place] for place in range(len(edges) - 1)]
-    labels = [f"{low:g} – {high:g}" for low, high in pairwise(edges)]
-    labels[-1] = translate("{low} or more", low=f"{edges[-2]:g}")
+    labels = [f"{numeral(low, 'g')} – {numeral(high, 'g')}" for low, high in pairwise(edges)]
+    labels[-1] = translate("{low} or more", low=numeral(edges[-2], "g"))
     rows = tuple((Cell(label), Cell(str(count))) for label, count in zip(labels, counts, strict=True))
     figure = Figure(bars.upright(edges, counts, below=names[0], beside=names[1]), words)
     columns = (translate("{what}, from – to below", what=names[0]), names[1])
@@ -220,7 +220,11 @@ def _time(book: Gradebook) -> Section:
 
     taken = pd.Series([one.result.seconds for one in book.submitted if one.result is not None])
     longest = book.submitted[int(taken.argmax())]
-    told = {"sum": f"{taken.sum():.0f}", "median": f"{taken.median():.1f}", "most": f"{taken.max():.1f}"}
+    told = {
+        "sum": numeral(taken.sum(), ".0f"),
+        "median": numeral(taken.median(), ".1f"),
+        "most": numeral(taken.max(), ".1f"),
+    }
     said = translate(
         "All together {sum} s; half of the submissions took {median} s or less, the longest {most} s ({who}).",
         who=_short(longest.name),
@@ -244,7 +248,7 @@ def _walls(book: Gradebook) -> Section:
 
 
 def _of(points: float, most: float) -> str:
-    return translate("{points} of {most}", points=f"{points:g}", most=f"{most:g}")
+    return translate("{points} of {most}", points=numeral(points, "g"), most=numeral(most, "g"))
 
 
 def _short(text: str) -> str:

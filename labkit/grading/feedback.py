@@ -26,7 +26,7 @@ from labkit.exercises.texts import catalogue_name
 from labkit.grading.gradebook import Entry
 from labkit.grading.values import NOT_JUDGED, UNREADABLE, CellRun, ExerciseResult
 from labkit.grading.values import Note as Remark
-from labkit.languages import language, plural, translate, worded
+from labkit.languages import language, numeral, plural, translate, worded
 from labkit.show.document import Cell, Code, Document, Facts, Fold, Line, Mark, Markdown, Note, Part, Section, Table
 
 __all__ = ["document", "executed"]
@@ -55,7 +55,7 @@ def document(entry: Entry, *, with_solutions: bool = False) -> Document:
     if entry.result is not None:
         parts += _remarks(entry.result.notes)
     parts += [_exercise(entry, one, with_solutions=with_solutions) for one in entry.exercises]
-    told = {"name": entry.name, "points": f"{entry.score:g}", "most": entry.most}
+    told = {"name": entry.name, "points": numeral(entry.score, "g"), "most": entry.most}
     return Document(translate("{name}: {points} of {most} points", **told), tuple(parts))
 
 
@@ -92,7 +92,7 @@ def _judged(entry: Entry) -> str:
 
 
 def _of(points: float, most: float) -> str:
-    return translate("{points} of {most}", points=f"{points:g}", most=f"{most:g}")
+    return translate("{points} of {most}", points=numeral(points, "g"), most=numeral(most, "g"))
 
 
 def _marks(entry: Entry) -> Table:
@@ -119,7 +119,8 @@ def _marks(entry: Entry) -> Table:
 def _adjustments(entry: Entry) -> Section:
     titles = {one.id: one.title for one in entry.exercises}
     rows = tuple(
-        (Cell(titles[one.exercise]), Cell(f"{one.points:+g}"), Cell(_short(one.comment))) for one in entry.adjustments
+        (Cell(titles[one.exercise]), Cell(numeral(one.points, "+g")), Cell(_short(one.comment)))
+        for one in entry.adjustments
     )
     columns = (translate("exercise"), translate("points"), translate("comment"))
     return Section(translate("Points given or taken by hand"), (Table(columns, rows, named=True),))
@@ -143,7 +144,7 @@ def _exercise(entry: Entry, exercise: Exercise, *, with_solutions: bool) -> Sect
         parts += _remarks(graded.notes)
     if with_solutions:
         parts.append(Section(translate("Why it is so"), (_why(exercise),)))
-    told = {"title": exercise.title, "points": f"{entry.points(exercise):g}", "most": exercise.points}
+    told = {"title": exercise.title, "points": numeral(entry.points(exercise), "g"), "most": exercise.points}
     return Section(translate("{title}: {points} of {most} points", **told), tuple(parts))
 
 

@@ -10,6 +10,7 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from labkit.languages import numeral
 from labkit.show.plain import plain
 from labkit.show.plots import BLUE, GREY, ORANGE, WIDTH_IN, quiet
 
@@ -31,7 +32,7 @@ def upright(edges: Sequence[float], heights: Sequence[int], *, below: str, besid
     figure = Figure(figsize=(WIDTH_IN, HEIGHT_IN), layout="constrained")
     axes = figure.subplots()
     axes.bar(edges[:-1], heights, width=0.94 * (edges[1] - edges[0]), align="edge", color=BLUE)
-    axes.set_xticks(edges, [f"{edge:g}" for edge in edges])
+    axes.set_xticks(edges, [numeral(edge, "g") for edge in edges])
     axes.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.set_ylim(0, max(1, *heights))
     axes.set_xlabel(_label(below), color=GREY)

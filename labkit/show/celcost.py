@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from labkit.languages import numeral
 from labkit.show.document import Cell, Document, Facts, Mark, Note, Part, Table
 from labkit.show.trace_words import say
-from labkit.show.units import grouped
-from labkit.trace.celcost import Costs, Expression, SchemaTotal
+from labkit.trace.celcost import Advice, Bound, Costs, Expression, SchemaTotal
 
 __all__ = ["document"]
 
@@ -16,6 +16,13 @@ AS_FACTOR = 10
 """The share from which it is told as a factor: percents beyond are hard to read."""
 
 SMALLEST_SHARE = 0.001
+
+SATURATED = 2**64 - 1
+"""The server counts no further."""
+
+MOST_BOUNDS = 8
+"""Of more bounds together the first few are told, and how many others there are."""
+FEW_BOUNDS = 4
 
 
 def document(value: Costs) -> Document:
@@ -29,9 +36,9 @@ def document(value: Costs) -> Document:
         parts.append(_numbered(say("costs.path"), [(one, one.path) for one in ordered], ordered))
     else:
         parts.append(Note(say("costs.none")))
-    parts.append(
-        _numbered(say("costs.advice"), [(one, advice.text) for one in ordered for advice in one.advice], ordered)
-    )
+    totals = {schema.version: schema.total for schema in value.schemas}
+    advised = [(one, _advised(advice, totals[one.version])) for one in ordered for advice in one.advice]
+    parts.append(_numbered(say("costs.advice"), advised, ordered))
     said = [(one, line) for one in ordered for line in one.error.splitlines()]
     parts.append(_numbered(say("costs.said"), said, ordered, "bad", value.other_lines))
     kept = tuple(part for part in parts if not isinstance(part, Table) or part.rows)
@@ -55,13 +62,13 @@ def _numbered(
 
 def _costs(ordered: list[Expression], *, several: bool) -> Table:
     first = ordered[0]
-    limits = tuple(say("costs.of", n=grouped(limit)) for limit in (first.expression_limit, first.schema_limit))
+    limits = tuple(say("costs.of", n=numeral(limit)) for limit in (first.expression_limit, first.schema_limit))
     told = (say("costs.places"), say("costs.kind"), say("costs.expression"))
     heads = ("#", *((say("costs.version"),) if several else ()), say("costs.cost"), *limits, *told)
     rows = []
     for number, one in enumerate(ordered, 1):
         mark = _mark(one)
-        places = say("costs.unbounded") if one.cardinality is None else grouped(one.cardinality)
+        places = say("costs.unbounded") if one.cardinality is None else numeral(one.cardinality)
         said = (_cost(one), _share(one.share.expression, one), _share(one.share.schema, one))
         version = (Cell(one.version),) if several else ()
         numbers = tuple(Cell(text, mark) for text in said)
@@ -74,7 +81,7 @@ def _costs(ordered: list[Expression], *, several: bool) -> Table:
 def _cost(one: Expression) -> str:
     if one.estimated_cost is None:
         return say("costs.uncompiled") if one.error else say("costs.unestimated")
-    return grouped(one.estimated_cost)
+    return numeral(one.estimated_cost)
 
 
 def _mark(one: Expression) -> Mark:
@@ -89,12 +96,64 @@ def _share(share: float, one: Expression) -> str:
 
 def _part(share: float) -> str:
     if share >= AS_FACTOR:
-        return say("costs.times", n=grouped(round(share)))
-    return f"{share:.1%}" if share >= SMALLEST_SHARE or share == 0 else f"< {SMALLEST_SHARE:.1%}"
+        return say("costs.times", n=numeral(round(share)))
+    return _percent(share) if share >= SMALLEST_SHARE or share == 0 else f"< {_percent(SMALLEST_SHARE)}"
+
+
+def _percent(share: float) -> str:
+    return say("costs.percent", n=numeral(share * 100, ".1f"))
 
 
 def _total(total: SchemaTotal) -> Cell:
     share = total.total / total.limit
     mark: Mark = "bad" if share > 1 else "changed" if share >= NEAR else ""
-    told = {"total": grouped(total.total), "limit": grouped(total.limit), "share": _part(share)}
+    told = {"total": numeral(total.total), "limit": numeral(total.limit), "share": _part(share)}
     return Cell(say("costs.total", **told), mark)
+
+
+def _advised(advice: Advice, total: int) -> str:
+    """One advice on an expression of a schema that costs *total*, as a sentence."""
+    if not advice.bounds:
+        return _hopeless(advice)
+    bounds, number = _bounds(advice.bounds), "one" if len(advice.bounds) == 1 else "many"
+    if advice.kind == "total":
+        told = say(f"advice.total.{number}", bounds=bounds, before=_spent(total), after=_spent(advice.total))
+    else:
+        told = say(f"advice.bounds.{number}", bounds=bounds, cost=_spent(advice.estimated_cost))
+    if advice.kind == "room":
+        told = say("advice.room", told=told)
+    if not advice.one_more:
+        return told
+    return say(f"advice.more.{'one' if number == 'one' else advice.one_more}", told=told)
+
+
+def _hopeless(advice: Advice) -> str:
+    """That no bounds help, and why; for some something else does."""
+    if advice.kind != "noBounds":
+        return say(f"advice.{advice.kind}", n=numeral(advice.tried))
+    told = say("advice.noBounds") if advice.least is None else say("advice.least", cost=_spent(advice.least))
+    if advice.unsized:
+        told = say("advice.unsized", told=told, parts=say("advice.or").join(advice.unsized))
+    if advice.expression:
+        cost = _spent(advice.estimated_cost)
+        told = say("advice.format", told=told, expression=advice.expression, cost=cost)
+    return told
+
+
+def _bounds(bounds: tuple[Bound, ...]) -> str:
+    said = [_bound(one) for one in (bounds if len(bounds) <= MOST_BOUNDS else bounds[:FEW_BOUNDS])]
+    if len(said) < len(bounds):
+        said.append(say("advice.others", n=numeral(len(bounds) - len(said))))
+    return say("advice.and").join(said)
+
+
+def _bound(bound: Bound) -> str:
+    """A bound as an author writes it: its numbers are those of the manifest."""
+    line = f"{bound.keyword}: {bound.value}"
+    if bound.present is None:
+        return say("advice.bound", bound=line, field=bound.field)
+    return say("advice.bound.instead", bound=line, present=bound.present, field=bound.field)
+
+
+def _spent(cost: int | None) -> str:
+    return say("advice.saturated", n=numeral(SATURATED)) if cost == SATURATED else numeral(cost or 0)

@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from labkit.languages import plural, translate, worded
+from labkit.languages import numeral, plural, translate, worded
 from labkit.observe.cost import Cost, Plan, Round, Step
 from labkit.observe.growth import Line, fit
 from labkit.observe.reading import Reading
@@ -170,7 +170,7 @@ def _row(value: Cost, measure: Measure) -> tuple[str, ...]:
     line = growth(value, measure)
     if line is None:
         return (name, *cells, NOTHING, NOTHING)
-    return (name, *cells, _each(line, measure.unit), f"R² {line.quality:.3f}")
+    return (name, *cells, _each(line, measure.unit), f"R² {numeral(line.quality, '.3f')}")
 
 
 def _medians(counts: list[int], numbers: list[float]) -> dict[int, float]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from labkit.languages import translate
+from labkit.languages import numeral, translate
 from labkit.observe import growth
 from labkit.observe.cost import Cost
 from labkit.show import cost as view
@@ -124,9 +124,8 @@ def _draw(axes: Any, value: Cost, panel: Panel) -> None:
 def formula(line: growth.Line) -> str:
     """ "0.31 + 0.0148·N, R² 0.998" """
     sign = "−" if line.slope < 0 else "+"
-    return f"{significant(line.intercept)} {sign} {significant(abs(line.slope))}·N, R² {line.quality:.3f}".replace(
-        "-", "−"
-    )
+    told = f"{significant(line.intercept)} {sign} {significant(abs(line.slope))}·N, R² {numeral(line.quality, '.3f')}"
+    return told.replace("-", "−")
 
 
 def save(value: Cost, folder: Path) -> Path:

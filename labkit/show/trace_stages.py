@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import TypeAlias
 
+from labkit.languages import numeral
 from labkit.observe.changes import ABSENT, Absent, Json, compact, differences, dotted
 from labkit.show.document import Mark
 from labkit.show.trace_words import WORDS, say, say_of
-from labkit.show.units import grouped
 from labkit.trace.values import (
     Admission,
     Cel,
@@ -147,14 +147,14 @@ def _(stage: Cel) -> Told:
     results = [one.result for one in stage.rules]
     names = [name for name in ("passed", "failed", "error", "skipped") if name in results]
     counts = ", ".join(say(f"cel.{name}", n=results.count(name)) for name in names)
-    return say("cel.all", counts=counts, cost=grouped(stage.cost), budget=grouped(stage.budget)), rows
+    return say("cel.all", counts=counts, cost=numeral(stage.cost), budget=numeral(stage.budget)), rows
 
 
 def _rule(one: RuleResult) -> Row:
     if one.result == "skipped":
         return Row(one.path, say("rule.skipped", why=say_of("skipped", one.skipped)), one.rule, "quiet")
     forgiven = ".forgiven" if one.forgiven else ""
-    what = say(f"rule.{one.result}{forgiven}", cost=grouped(one.cost))
+    what = say(f"rule.{one.result}{forgiven}", cost=numeral(one.cost))
     mark: Mark = "quiet" if one.forgiven else RULE_MARKS[one.result]
     said = one.line.removeprefix(f"{one.path}: ") or one.message
     return Row(one.path, what, f"{one.rule}  →  {said}" if one.result != "passed" and said else one.rule, mark)

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from labkit.languages import translate, worded
-from labkit.show.units import grouped
+from labkit.languages import language, translate, worded
 
 __all__ = ["WORDS", "say", "say_of", "table"]
 
@@ -143,6 +142,33 @@ WORDS: Mapping[str, str] = {
     "costs.unestimated": worded("not estimated"),
     "costs.times": worded("{n} times"),
     "costs.total": worded("{total} of {limit} ({share})"),
+    "costs.percent": worded("{n}%"),
+    # what would make them cheaper
+    "advice.bound": worded("{bound} on {field}"),
+    "advice.bound.instead": worded("{bound} instead of {present} on {field}"),
+    "advice.and": worded(" and "),
+    "advice.or": worded(" or "),
+    "advice.others": worded("{n} other bounds of the like"),
+    "advice.bounds.one": worded("{bounds} makes it cost {cost}"),
+    "advice.bounds.many": worded("{bounds} together make it cost {cost}"),
+    "advice.total.one": worded("for the schema's total: {bounds} brings it from {before} to {after}"),
+    "advice.total.many": worded("for the schema's total: {bounds} together bring it from {before} to {after}"),
+    "advice.room": worded("accepted, and leaves little room for other rules: {told}, at most a tenth of the limit"),
+    "advice.more.one": worded("{told} (one more would be too many)"),
+    "advice.more.any": worded("{told} (one more of any would be too many)"),
+    "advice.more.each": worded("{told} (one more of each would be too many)"),
+    "advice.noBounds": worded("no bound helps: what it costs depends on no maxLength, maxItems or maxProperties"),
+    "advice.least": worded("no bound helps: with the least ones it still costs {cost}"),
+    "advice.unsized": worded("{told}; nothing tells how long {parts} can be, so the greatest length is assumed"),
+    "advice.format": worded("{told}; format() helps: {expression} costs {cost}"),
+    "advice.noRoom": worded(
+        "accepted, and leaves little room for other rules: no bound brings it to a tenth of the limit"
+    ),
+    "advice.noTotal": worded(
+        "the schema's total is over its limit, and bounds for its costliest expressions ({n}) are not enough"
+    ),
+    "advice.defaults": worded("bounds that would be enough do not go with the schema's default values"),
+    "advice.saturated": worded("{n} or more"),
 }
 
 
@@ -157,7 +183,7 @@ def say_of(about: str, text: str) -> str:
 
 
 def table() -> dict[str, str]:
-    """All words in the language that is spoken, with their fields (``{n}``), by id; and what stands between the groups
-    of a number's digits, as ``number.group``.
+    """All words in the language that is spoken, with their fields (``{n}``), by id; and whose numbers go with them, as
+    ``number.language``.
     """
-    return {key: translate(text) for key, text in WORDS.items()} | {"number.group": grouped(1000)[1:-3]}
+    return {key: translate(text) for key, text in WORDS.items()} | {"number.language": language()}

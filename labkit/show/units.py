@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Literal, TypeAlias
 
-from labkit.languages import language, translate
+from labkit.languages import numeral, translate
 
-__all__ = ["Unit", "amount", "grouped", "listed", "mebibytes", "seconds", "significant"]
+__all__ = ["Unit", "amount", "listed", "mebibytes", "seconds", "significant"]
 
 Unit: TypeAlias = Literal["", "bytes", "KiB", "MiB", "ms", "s"]
 """What a number given to ``amount`` counts; "" is a bare count."""
@@ -19,32 +19,31 @@ _MOST_DIGITS = 5
 def amount(value: float, unit: Unit, *, sign: bool = False) -> str:
     """ "412 MiB", of a number of that unit, as short as a column of many needs it; with *sign* a rise has a plus."""
     rounded = round(value, _DIGITS[unit]) + 0.0  # no "-0"
-    return f"{rounded:{'+' if sign else ''}.{_DIGITS[unit]}f} {unit}".rstrip()
+    return f"{numeral(rounded, f'{_sign(sign)}.{_DIGITS[unit]}f')} {unit}".rstrip()
 
 
 def seconds(value: float) -> str:
     """ "6.4 s" """
-    return f"{value:.1f} s"
+    return f"{numeral(value, '.1f')} s"
 
 
 def mebibytes(value: float, *, sign: bool = False) -> str:
     """ "412.3 MiB", of a number of bytes; with *sign* a rise has a plus."""
-    return f"{value / 2**20:{'+' if sign else ''}.1f} MiB"
+    return f"{numeral(value / 2**20, f'{_sign(sign)}.1f')} MiB"
 
 
 def significant(value: float, *, sign: bool = False) -> str:
     """Three digits that count, without an exponent: "235", "1.07", "0.0131"; less than 0.00001 is 0."""
     size = abs(value)
     digits = min(_MOST_DIGITS, max(0, 2 - math.floor(math.log10(size)))) if size else 0
-    text = f"{value:{'+' if sign else ''}.{digits}f}"
-    return text if float(text) else f"{'+' if sign else ''}0"
-
-
-def grouped(number: int) -> str:
-    """ "150,000", as the language groups digits."""
-    return f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}") if language() == "fr" else f"{number:,}"
+    text = f"{value:{_sign(sign)}.{digits}f}"
+    return numeral(text, "") if float(text) else f"{_sign(sign)}0"
 
 
 def listed(words: list[str]) -> str:
     """ "1, 10 and 50" """
     return translate(" and ").join(part for part in (", ".join(words[:-1]), words[-1]) if part)
+
+
+def _sign(always: bool) -> str:
+    return "+" if always else ""

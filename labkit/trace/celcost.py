@@ -18,29 +18,46 @@ __all__ = ["Advice", "Bound", "Costs", "Expression", "SchemaTotal", "Share"]
 EXACT_IN_JSON = 2**53
 """Readers of JSON may round greater numbers, so those are written as strings."""
 
-_NUMBERS = ("estimatedCost", "cardinality", "total")
+_NUMBERS = ("estimatedCost", "cardinality", "total", "least")
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A keyword to set: *keyword* (maxLength, maxItems, maxProperties) at the schema *path*, to at most *value*."""
+    """A keyword to set: *keyword* (maxLength, maxItems, maxProperties) at the schema *path*, to at most *value*.
+
+    *field* is where the schema's values lie in an object (``spec.hosts[].labels[*]``); *present* is the value
+    that the keyword has now, None if it has none.
+    """
 
     path: str
+    field: str
     keyword: str
     value: int
+    present: int | None
 
 
 @dataclass(frozen=True)
 class Advice:
-    """One way to a lower cost: all of *bounds* set, or *expression* written instead. *text* says it whole.
+    """One way to a lower cost: all of *bounds* set, or *expression* written instead; or that there is none, and why.
 
+    *kind* is what the bounds do: they bring an expression that is refused under its limit (``bounds``), one that is
+    accepted to a tenth of it (``room``), or the schema under its own, to *total* (``total``). No bounds do that
+    (``noBounds``, ``noRoom``, ``noTotal``), or none that leave the default values valid (``defaults``).
+    *one_more* is "any" if one more of any of the bounds would be too many, "each" if one more of each, all at once.
     *estimated_cost* is the expression's with the advice followed, estimated anew; None if there is nothing to follow.
+    *least* is what the expression costs even with the least bounds, None if it depends on none; *unsized* are parts of
+    it whose greatest length is assumed; *tried* is for how many expressions bounds were looked for.
     """
 
-    text: str
+    kind: Literal["bounds", "room", "total", "noBounds", "noRoom", "noTotal", "defaults"]
     bounds: tuple[Bound, ...]
     estimated_cost: int | None
+    one_more: Literal["", "any", "each"] = ""
+    total: int | None = None
     expression: str = ""
+    least: int | None = None
+    unsized: tuple[str, ...] = ()
+    tried: int = 0
 
 
 @dataclass(frozen=True)
@@ -122,6 +139,7 @@ class Costs:
             one["cardinality"] = _written(one["cardinality"])
             for advice in one["advice"]:
                 advice["estimatedCost"] = _written(advice["estimatedCost"])
+                advice["least"] = _written(advice["least"])
         return found
 
 

@@ -314,14 +314,17 @@ COSTS = Costs.from_answer(
                 "share": {"expression": 3, "schema": 0.3},
                 "advice": [
                     {
-                        "text": "maxItems: 7 on spec.l makes it cost 99 (one more would be too many)",
+                        "kind": "bounds",
                         "bounds": [
                             {
                                 "path": "spec.validation.openAPIV3Schema.properties[spec].properties[l]",
+                                "field": "spec.l",
                                 "keyword": "maxItems",
                                 "value": 7,
+                                "present": None,
                             }
                         ],
+                        "oneMore": "any",
                         "estimatedCost": 99,
                     }
                 ],
@@ -339,7 +342,7 @@ COSTS = Costs.from_answer(
                 "share": {"expression": 1844674407370.9551, "schema": 184467440737.09551},
                 "advice": [
                     {
-                        "text": "no bound helps; format() helps",
+                        "kind": "noBounds",
                         "bounds": [],
                         "expression": "'<script>%d'.format([self.n])",
                         "estimatedCost": 13,

@@ -14,6 +14,7 @@ from labkit.trace.celcost import Bound
 
 Json = Any
 GROUP = "celcost.example.com"
+PAIR = {"type": "object", "properties": {"min": {"type": "integer"}, "max": {"type": "integer"}}}
 
 
 def definition(*specs: Json, plural: str = "things", status: bool = False) -> dict[str, Json]:
@@ -44,6 +45,41 @@ def things(group: str, plural: str, versions: list[Json]) -> dict[str, Json]:
             "versions": versions,
         },
     }
+
+
+def rule(text: str) -> Json:
+    return {"x-kubernetes-validations": [{"rule": text}]}
+
+
+def message(text: str) -> Json:
+    return {"x-kubernetes-validations": [{"rule": "true", "messageExpression": text}]}
+
+
+def array(items: Json, size: int | None = None, /, **more: Json) -> Json:
+    return {"type": "array", "items": items, **({} if size is None else {"maxItems": size}), **more}
+
+
+def mapping(values: Json, size: int | None = None, /, **more: Json) -> Json:
+    extra = {} if size is None else {"maxProperties": size}
+    return {"type": "object", "additionalProperties": values, **extra, **more}
+
+
+def text(size: int | None = None, /, **more: Json) -> Json:
+    return {"type": "string", **({} if size is None else {"maxLength": size}), **more}
+
+
+def fields(properties: Json, **more: Json) -> Json:
+    return {"type": "object", "properties": properties, **more}
+
+
+def many(total: int, lists: int) -> Json:
+    """Lists with a rule that costs 5 for each item, of *total* items together; no two of the longer ones are equal.
+
+    The server names the four costliest rules; between equal ones it chooses by chance.
+    """
+    sizes = [total // lists - number * 1000 for number in range(lists - 1)]
+    sizes.append(total - sum(sizes))
+    return fields({f"l{n}": array({**PAIR, **rule("self.min <= self.max")}, size) for n, size in enumerate(sizes)})
 
 
 def source(body: Json) -> Source:

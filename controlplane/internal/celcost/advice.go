@@ -63,7 +63,7 @@ func (a *adviser) over(e *expression) error {
 		return err
 	}
 	for _, one := range found {
-		a.add(e, one.b, one.cost, one.brings()+one.greatest)
+		a.add(e, one.advice(a, adviseBounds, one.cost))
 	}
 	if len(found) > 0 {
 		return nil
@@ -77,27 +77,30 @@ func (a *adviser) near(e *expression) error {
 		return err
 	}
 	for _, one := range found {
-		a.add(e, one.b, one.cost, fmt.Sprintf("accepted, and leaves little room for other rules: %s, at most a tenth of the limit%s",
-			one.brings(), one.greatest))
+		a.add(e, one.advice(a, adviseRoom, one.cost))
 	}
 	if len(found) == 0 {
-		a.advice[e] = append(a.advice[e], Advice{
-			Text:   "accepted, and leaves little room for other rules: no bound brings it to a tenth of the limit",
-			Bounds: []Bound{},
-		})
+		a.add(e, Advice{Kind: adviseNoRoom})
 	}
 	return nil
 }
 
-func (a *adviser) add(e *expression, b bounds, cost uint64, text string) {
-	a.advice[e] = append(a.advice[e], Advice{Text: text, Bounds: a.listed(b), EstimatedCost: number(cost)})
+func (a *adviser) add(e *expression, advice Advice) {
+	if advice.Bounds == nil {
+		advice.Bounds = []Bound{}
+	}
+	a.advice[e] = append(a.advice[e], advice)
 }
 
-// way is a set of bounds that was confirmed.
+// way is a set of bounds that was confirmed, with the cost of what it was confirmed for.
 type way struct {
-	b              bounds
-	cost           uint64
-	said, greatest string
+	b       bounds
+	cost    uint64
+	oneMore string
+}
+
+func (w *way) advice(a *adviser, kind string, cost uint64) Advice {
+	return Advice{Kind: kind, Bounds: a.listed(w.b), OneMore: w.oneMore, EstimatedCost: number(cost)}
 }
 
 // sufficient finds bounds that bring an expression to a target: each alone if one is enough, else several together.
@@ -152,14 +155,17 @@ func (a *adviser) confirmed(b bounds, target uint64, confirm func(bounds) (uint6
 	if cost > target || err != nil {
 		return nil, err
 	}
-	one := &way{b: b, cost: cost, said: a.said(b), greatest: greatestSaid(len(b))}
+	one := &way{b: b, cost: cost, oneMore: ofAny}
+	if len(b) > few {
+		one.oneMore = ofEach
+	}
 	for _, more := range a.oneMore(b) {
 		cost, err := confirm(more)
 		if err != nil {
 			return nil, err
 		}
 		if cost <= target {
-			one.greatest = ""
+			one.oneMore = ""
 		}
 	}
 	return one, nil
@@ -278,7 +284,12 @@ func (a *adviser) estimator(e *expression) (*estimator, error) {
 func (a *adviser) listed(b bounds) []Bound {
 	list := []Bound{}
 	for _, key := range sortedKeys(b) {
-		list = append(list, Bound{key, a.costs.known[key].keyword, b[key]})
+		c := a.costs.known[key]
+		one := Bound{Path: key, Field: fieldOf(c.steps), Keyword: c.keyword, Value: b[key]}
+		if !c.unbounded {
+			one.Present = &c.most
+		}
+		list = append(list, one)
 	}
 	return list
 }

@@ -153,7 +153,8 @@ func replaced(
 	return &copied
 }
 
-// fieldOf says in an object's terms where a schema's values lie: spec.hosts[].labels[*].
+// fieldOf says in an object's terms where a schema's values lie: spec.hosts[].labels[*]. The root itself has
+// nothing to bound: the server wants properties there.
 func fieldOf(steps []step) string {
 	var said strings.Builder
 	for _, s := range steps {
@@ -167,9 +168,6 @@ func fieldOf(steps []step) string {
 		default:
 			said.WriteString("." + s.name)
 		}
-	}
-	if said.Len() == 0 {
-		return "the object"
 	}
 	return strings.TrimPrefix(said.String(), ".")
 }

@@ -75,21 +75,59 @@ type Share struct {
 	Schema     float64 `json:"schema"`
 }
 
-// Advice is one way to a lower cost, estimated anew as if it had been followed.
+// Kinds of advice: what is brought under a limit, or cannot be.
+const (
+	// adviseBounds brings an expression that is refused under its limit.
+	adviseBounds = "bounds"
+	// adviseRoom brings an expression that is accepted to a tenth of its limit, to leave room for others.
+	adviseRoom = "room"
+	// adviseTotal brings the schema's total under its limit.
+	adviseTotal = "total"
+	// adviseNoBounds, adviseNoRoom, adviseNoTotal: no bounds do that.
+	adviseNoBounds = "noBounds"
+	adviseNoRoom   = "noRoom"
+	adviseNoTotal  = "noTotal"
+	// adviseDefaults: bounds that would do make a default value invalid.
+	adviseDefaults = "defaults"
+)
+
+// Of how many of the bounds one more would be too many.
+const (
+	ofAny  = "any"
+	ofEach = "each"
+)
+
+// Advice is one way to a lower cost, estimated anew as if it had been followed, or that there is none. It has no words:
+// who shows it says it, in the reader's language.
 type Advice struct {
-	Text   string  `json:"text"`
+	Kind   string  `json:"kind"`
 	Bounds []Bound `json:"bounds"`
-	// Expression is what to write instead, if that is the advice.
-	Expression string `json:"expression,omitempty"`
+	// OneMore is "any" if one more of any of the bounds would be too many, "each" if one more of each, all at once;
+	// empty if greater ones may do.
+	OneMore string `json:"oneMore,omitempty"`
 	// EstimatedCost is that of the expression with the advice followed; nil if there is nothing to follow.
 	EstimatedCost *Number `json:"estimatedCost"`
+	// Total is the schema's with the advice followed, if that is what it is for.
+	Total *Number `json:"total,omitempty"`
+	// Expression is what to write instead where no bounds help.
+	Expression string `json:"expression,omitempty"`
+	// Least is what the expression costs even with the least bounds; nil if it depends on none.
+	Least *Number `json:"least,omitempty"`
+	// Unsized are parts of the expression whose greatest length is assumed, because nothing tells how long they can be.
+	Unsized []string `json:"unsized,omitempty"`
+	// Tried is for how many of the costliest expressions bounds were looked for.
+	Tried int `json:"tried,omitempty"`
 }
 
 // Bound is a keyword of a schema, with the greatest value that does.
 type Bound struct {
-	Path    string `json:"path"`
+	Path string `json:"path"`
+	// Field is where the schema's values lie in an object: spec.hosts[].labels[*].
+	Field   string `json:"field"`
 	Keyword string `json:"keyword"`
 	Value   int64  `json:"value"`
+	// Present is the value that the keyword has now; nil if it has none.
+	Present *int64 `json:"present"`
 }
 
 // Schema is the total of one version's schema.

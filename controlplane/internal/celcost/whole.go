@@ -1,9 +1,6 @@
 package celcost
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 const (
 	// heaviest is to how many expressions the search for a lower total looks.
@@ -59,10 +56,8 @@ func (a *adviser) whole() error {
 		}
 	}
 	if len(found) == 0 {
-		text := fmt.Sprintf("the schema's total is over its limit, and bounds for the %d costliest expressions are not enough to change that",
-			len(heavy))
 		for _, e := range heavy[:min(len(heavy), named)] {
-			a.advice[e] = append(a.advice[e], Advice{Text: text, Bounds: []Bound{}})
+			a.add(e, Advice{Kind: adviseNoTotal, Tried: len(heavy)})
 		}
 	}
 	return nil
@@ -160,8 +155,9 @@ func (a *adviser) addWhole(heavy []*expression, one way) error {
 		}
 		if cost < e.cost {
 			told++
-			a.add(e, one.b, cost, fmt.Sprintf("for the schema's total: %s brings it from %s to %s%s",
-				one.said, grouped(a.costs.total), grouped(one.cost), one.greatest))
+			advice := one.advice(a, adviseTotal, cost)
+			advice.Total = number(one.cost)
+			a.add(e, advice)
 		}
 	}
 	return nil

@@ -95,12 +95,12 @@ const worker = (() => {
     const any = value;
     if (typeof any === "string") {
       const left = any.length - MOST.characters;
-      return left > 0 ? /** @type {any} */ (`${any.slice(0, MOST.characters)}${speech.say("cut.text", { n: speech.grouped(left) })}`) : value;
+      return left > 0 ? /** @type {any} */ (`${any.slice(0, MOST.characters)}${speech.say("cut.text", { n: speech.numeral(left) })}`) : value;
     }
     if (Array.isArray(any)) {
       const kept = any.slice(0, MOST.rows).map(bounded);
       const left = any.length - kept.length;
-      if (left > 0) kept.push(more(kept[0], speech.say("cut.rows", { n: speech.grouped(left) })));
+      if (left > 0) kept.push(more(kept[0], speech.say("cut.rows", { n: speech.numeral(left) })));
       return /** @type {any} */ (kept);
     }
     if (typeof any !== "object" || any === null) return value;

@@ -9,7 +9,7 @@
  */
 const trace = (() => {
   const { ABSENT, compact, differences, isObject, same } = json;
-  const { grouped, knows, say, sayOf } = speech;
+  const { numeral, knows, say, sayOf } = speech;
   const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
   /** @type {Record<string, string>} */
   const RULE_MARKS = { passed: "good", failed: "bad", error: "bad" };
@@ -65,7 +65,7 @@ const trace = (() => {
         .filter(({ n }) => n > 0)
         .map(({ name, n }) => say(`cel.${name}`, { n }))
         .join(", ");
-      const fields = { counts, cost: grouped(stage.cost), budget: grouped(stage.budget) };
+      const fields = { counts, cost: numeral(stage.cost), budget: numeral(stage.budget) };
       return [say("cel.all", fields), stage.rules.map(rule)];
     },
     ratcheting(stage) {
@@ -94,7 +94,7 @@ const trace = (() => {
     if (one.result === "skipped") {
       return row(one.path, say("rule.skipped", { why: sayOf("skipped", one.skipped) }), one.rule, "quiet");
     }
-    const what = say(`rule.${one.result}${one.forgiven ? ".forgiven" : ""}`, { cost: grouped(one.cost) });
+    const what = say(`rule.${one.result}${one.forgiven ? ".forgiven" : ""}`, { cost: numeral(one.cost) });
     const mark = one.forgiven ? "quiet" : (RULE_MARKS[one.result] ?? "");
     const said = without(one.line, `${one.path}: `) || one.message;
     return row(one.path, what, one.result !== "passed" && said ? `${one.rule}  →  ${said}` : one.rule, mark);

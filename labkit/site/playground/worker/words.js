@@ -5,10 +5,13 @@
 const speech = (() => {
   /** @type {Record<string, string>} */
   let table = {};
+  /** By how many digits stand after the point. @type {Record<number, Intl.NumberFormat>} */
+  let formats = {};
 
   /** @param {Record<string, string>} words */
   function learn(words) {
     table = words;
+    formats = {};
   }
 
   /** @param {string} id */
@@ -22,8 +25,15 @@ const speech = (() => {
   /** What the program says in English, in the language of the page. @param {string} about @param {string} text */
   const sayOf = (about, text) => (knows(`${about}.${text}`) ? say(`${about}.${text}`) : text);
 
-  /** A count with its digits in groups. @param {unknown} count */
-  const grouped = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, () => say("number.group"));
+  /** A count as the language of the page writes it, or a number with so many digits after the point. @param {unknown} count */
+  function numeral(count, digits = 0) {
+    formats[digits] ??= new Intl.NumberFormat(say("number.language"), {
+      minimumFractionDigits: digits,
+      maximumFractionDigits: digits,
+      roundingMode: "halfEven",
+    });
+    return formats[digits].format(digits ? Number(count) : BigInt(String(count)));
+  }
 
-  return { grouped, knows, learn, say, sayOf };
+  return { knows, learn, numeral, say, sayOf };
 })();
