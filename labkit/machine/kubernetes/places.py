@@ -113,7 +113,7 @@ PLACES = (
     _place("environment.yml", r"^ +- kubernetes(>=.+)$", _client_range),
     _place("environment.yml", r"^ +- go>=(.+)$", _go),
     _place("README.md", r"\bGo ≥ ([\d.]+\d)", _go),
-    _place("CHANGELOG.md", r"– unreleased, Kubernetes (v\S+)$", _release),
+    _place("CHANGELOG.md", r"\A(?s:.*?)– \S+, Kubernetes (v\S+)$", _release),
     _place("docs/students.md", r"\bKubernetes (v1[\d.]*\d)", _release),
     _place("docs/cluster.md", r"\bKubernetes (v1[\d.]*\d)", _release),
     _place("docs/trace.md", r"(?:\bKubernetes |own libraries \()(v1[\d.]*\d)", _release),
