@@ -1,6 +1,6 @@
 # The verbs of the repository; `make` alone prints them. Everything they do is in labkit/machine/.
 .DEFAULT_GOAL := help
-.PHONY: help setup play test lab site site-instructor bench bench-upstream test-minikube record figures kinds kubernetes lock lint clean
+.PHONY: help setup play test lab site site-instructor bench bench-upstream test-minikube record figures kinds kubernetes wheels lock lint clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -66,6 +66,10 @@ test-minikube: ## for a release: clusters' tests and the chapter on a real minik
 kubernetes: ## authors: move to another Kubernetes, and see what changes: make kubernetes VERSION=v1.36.3
 	@$(SETUP) --lock --without-control-plane
 	@$(BIN)/python -m labkit.machine.kubernetes $(VERSION)
+
+wheels: ## what students install: dist/wheels, for all platforms; one: make wheels TARGETS=manylinux_x86_64
+	@$(SETUP) --dev
+	@$(BIN)/python -m labkit.machine.wheels $(TARGETS)
 
 lock: ## renew requirements.lock from pyproject.toml
 	@$(SETUP) --lock --without-control-plane

@@ -131,14 +131,31 @@ def scan(paths: tuple[Path, ...]) -> None:
 def release(lang: str, instructor: bool, target: Path) -> None:
     """Instructors: make the student edition in DIR, without outputs and answers, and look for answers in it.
 
+    The wheels in dist/wheels (make wheels) go along, where they were made of today's sources.
     DIR is made whole or not at all; one that an earlier release made, and nobody has changed, is replaced.
     """
     from labkit import release as releasing
 
     root = course_root()
-    make = releasing.release_instructors if instructor else releasing.release
-    made = make(root, target, lang=lang)
+    if instructor:
+        made = releasing.release_instructors(root, target, lang=lang)
+    else:
+        made = releasing.release(root, target, lang=lang, wheels=_wheels(root))
     click.echo(made.text)
+
+
+def _wheels(root: Path) -> tuple[Path, ...]:
+    """Those of the checkout *root* that fit its sources; says which do not, or that there are none."""
+    from labkit.machine import wheels
+    from labkit.machine.checkout import Checkout
+
+    folder = root / wheels.INTO
+    fitting = wheels.fitting(Checkout(root), folder)
+    for path in sorted(set(folder.glob("*.whl")) - set(fitting)):
+        say(f"left out: {path.name} was not made of today's sources (make wheels)")
+    if not fitting:
+        say(f"without labkit itself: no wheels in {wheels.INTO} (make wheels)")
+    return fitting
 
 
 # -- clusters --------------------------------------------------------------------------------------------------------

