@@ -19,7 +19,8 @@ import yaml
 
 from labkit.machine.checkout import Checkout
 from labkit.machine.go_program import ACTIONLINT
-from tests.machine.test_repository import TARGETS
+from labkit.machine.wheels import TARGETS
+from tests.machine.test_repository import TARGETS as VERBS
 
 CHECKOUT = Checkout.here()
 FOLDER = CHECKOUT.root / ".github" / "workflows"
@@ -129,7 +130,7 @@ def test_every_verb_of_make_and_every_file_that_a_workflow_names_is_there(name: 
     verbs = re.findall(
         r"\bmake ([a-z][a-z-]*)", "\n".join(s.get("run", "") for j in _jobs(name).values() for s in _steps(j))
     )
-    assert set(verbs) <= set(TARGETS)
+    assert set(verbs) <= set(VERBS)
     for path in re.findall(
         r"(?:uses: \./|go-version-file: |environment-file: |--notes-file |--constraint )(\S+)", TEXTS[name]
     ):
@@ -163,10 +164,21 @@ def test_a_release_waits_for_every_check_and_is_published_after_it() -> None:
 
 def test_each_wheel_is_built_and_tried_on_a_system_of_its_own_kind() -> None:
     jobs = _jobs("release.yml")
-    built = jobs["wheels"]["strategy"]["matrix"]["target"]
-    tried = {(one["target"], one["runner"]) for one in jobs["try"]["strategy"]["matrix"]["include"]}
-    assert {target for target, _ in tried} == set(built)
-    assert len(tried) == len(built)
+    assert jobs["wheels"]["strategy"]["matrix"]["target"] == [target.name for target in TARGETS]
+    tried = jobs["try"]["strategy"]["matrix"]["include"]
+    runners = {(target.name, SYSTEMS[target.system], target.machine) for target in TARGETS}
+    assert {(one["target"], *_machine(one["runner"])) for one in tried} == runners
+    assert {one["python"] for one in tried} >= {"3.11", "3.14"}  # the oldest and the newest of the lock
+
+
+SYSTEMS = {"linux": "ubuntu", "darwin": "macos", "windows": "windows"}
+
+
+def _machine(runner: str) -> tuple[str, str]:
+    """System and processor of a runner of the forge: macOS is on Apple's but for "-intel", the others are not."""
+    system = runner.partition("-")[0]
+    arm = runner.endswith("-arm") or (system == "macos" and not runner.endswith("-intel"))
+    return system, "arm64" if arm else "amd64"
 
 
 def test_the_tag_that_is_wanted_is_the_version_of_pyproject() -> None:
