@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from labkit.errors import WaitTimeout
-from labkit.languages import translate
+from labkit.languages import numeral, translate
 
 __all__ = ["Seen", "let_pass", "wait_for"]
 
@@ -64,7 +64,7 @@ def wait_for(  # noqa: PLR0913  (what to say and how to look, each by name)
         left = end - time.monotonic()
         if left <= 0:
             raise WaitTimeout(
-                translate("waited {limit_s} s for {what}", limit_s=f"{limit_s:g}", what=what),
+                translate("waited {limit_s} s for {what}", limit_s=numeral(limit_s, "g"), what=what),
                 evidence=translate("last seen: {sight}", sight=seen.sight),
                 next_act=next_act,
             )

@@ -27,7 +27,7 @@ from labkit.cluster import system, tools
 from labkit.cluster.api import why_unanswered
 from labkit.cluster.base import Cluster
 from labkit.errors import ClusterGone, CommandError, CommandTimeout
-from labkit.languages import translate
+from labkit.languages import numeral, translate
 
 __all__ = [
     "LAST_APPLIED",
@@ -182,7 +182,9 @@ def _timed_out(process: subprocess.Popen[str], shown: tuple[str, ...], limit_s: 
         out, err = process.communicate()
     return CommandTimeout(
         translate(
-            "{command} was stopped: still running after {limit_s} s", command=" ".join(shown), limit_s=f"{limit_s:g}"
+            "{command} was stopped: still running after {limit_s} s",
+            command=" ".join(shown),
+            limit_s=numeral(limit_s, "g"),
         ),
         evidence=(err or out).strip()[-300:] or translate("it had printed nothing"),
         next_act=translate("look at what it waits for (kubectl get … -o yaml), or give it more time"),

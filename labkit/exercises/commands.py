@@ -25,7 +25,7 @@ from labkit.cluster.kubectl import Kubectl, KubectlResult, forget_discovery
 from labkit.course.published import discovered
 from labkit.errors import CommandTimeout, CourseError
 from labkit.exercises.definitions import settle
-from labkit.languages import translate
+from labkit.languages import numeral, translate
 from labkit.observe import migration
 from labkit.waiting import Seen, wait_for
 
@@ -267,7 +267,7 @@ def _run(cluster: Cluster, command: Command, root: Path, until: float) -> str:
     for argv in command.parts:
         left = until - time.monotonic()
         if left <= 0:
-            return translate("not played: the commands before it took {seconds} s", seconds=f"{LIMIT_S:g}")
+            return translate("not played: the commands before it took {seconds} s", seconds=numeral(LIMIT_S, "g"))
         try:
             result = Kubectl(cluster).run(argv, stdin=out, timeout_s=left, cwd=root)
         except CommandTimeout as error:

@@ -21,10 +21,10 @@ from labkit.exercises import model, notebook
 from labkit.exercises.model import Exercise
 from labkit.exercises.progress import is_empty, kept, plain
 from labkit.exercises.texts import exercise_in
-from labkit.grading.archives import LIMITS, MB
+from labkit.grading.archives import LIMITS, size
 from labkit.grading.reading import some_of
 from labkit.grading.values import UNREADABLE, Answer, Note, Submission
-from labkit.languages import LANGUAGES, plural, translate
+from labkit.languages import LANGUAGES, numeral, plural, translate
 
 __all__ = ["MISNAMED", "answers_of"]
 
@@ -255,7 +255,7 @@ def _cells(data: bytes, notes: list[Note]) -> list[_Cell] | None:
         cells = list(raw["cells"])
         if len(cells) <= _CELLS:
             return _raw_cells(cells, notes)
-        why = f"more than {_CELLS:,} cells"
+        why = translate("more than {n} cells", n=numeral(_CELLS))
     except Exception as error:  # whatever a student's JSON makes three libraries raise, it is no notebook
         why = type(error).__name__
     notes.append(Note("broken-notebook", translate("not a notebook that can be read: {why}", why=why)))
@@ -311,17 +311,17 @@ def _decoded(data: bytes) -> str:
     try:
         return _sound(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise _Unreadable(f"not UTF-8 at byte {error.start}") from error
+        raise _Unreadable(translate("not UTF-8 at byte {n}", n=error.start)) from error
 
 
 def _sound(text: str) -> str:
     """*text* with the line ends that a file is read with. Raises _Unreadable where no file could hold it."""
     if "\0" in text:
-        raise _Unreadable("it holds a NUL")
+        raise _Unreadable(translate("it holds a NUL"))
     if not _can_be_written(text):
-        raise _Unreadable("it holds half a character")
+        raise _Unreadable(translate("it holds half a character"))
     if len(text.encode()) > LIMITS.answer:
-        raise _Unreadable(f"it is larger than {LIMITS.answer / MB:g} MB")
+        raise _Unreadable(translate("larger than {size}", size=size(LIMITS.answer)))
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO
 
 from labkit.exercises.report import printable
+from labkit.languages import numeral, translate
 
 __all__ = [
     "BROKEN",
@@ -34,6 +35,7 @@ __all__ = [
     "in_memory",
     "in_zip",
     "on_disk",
+    "size",
     "words",
 ]
 
@@ -103,7 +105,7 @@ class Budget:
         if member.refused:
             raise Refused(member.refused)
         if member.size > limit:
-            raise Refused(f"larger than {_size(limit)}")
+            raise Refused(translate("larger than {size}", size=size(limit)))
         if self.spent:
             raise Refused(self.spent)
         allowed = min(limit, self.left)
@@ -111,18 +113,18 @@ class Budget:
             with member.open() as stream:
                 data = stream.read(allowed + 1)
         except BROKEN as error:
-            raise Refused(f"cannot be read: {words(error)}") from error
+            raise Refused(translate("cannot be read: {why}", why=words(error))) from error
         self.left -= len(data)
         if self.spent:
             raise Refused(self.spent)
         if len(data) > limit:
-            raise Refused(f"larger than {_size(limit)}")
+            raise Refused(translate("larger than {size}", size=size(limit)))
         return data
 
     def list_zip(self, member: Member) -> list[Member]:
         """What the zip *member* lists. Raises Refused also where all zips together listed too many files before."""
         if self.crowded:
-            raise Refused(f"more than {self.limits.members:,} files")
+            raise Refused(translate("more than {n} files", n=numeral(self.limits.members)))
         found = in_memory(self.read(member, self.limits.unpacked), member.depth + 1, self.limits)
         self._listed += len(found)
         return found
@@ -135,7 +137,7 @@ class Budget:
     @property
     def spent(self) -> str:
         """Why nothing more is read; empty as long as something is left."""
-        return f"unpacks to more than {_size(self.limits.unpacked)}" if self.left < 0 else ""
+        return translate("unpacks to more than {size}", size=size(self.limits.unpacked)) if self.left < 0 else ""
 
 
 def in_folder(folder: Path) -> Iterator[Member]:
@@ -151,7 +153,9 @@ def in_folder(folder: Path) -> Iterator[Member]:
         except OSError as error:
             if not below:
                 raise
-            yield Member(_clean(below), _nothing, refused=f"cannot be read: {words(error)}", is_file=False)
+            yield Member(
+                _clean(below), _nothing, refused=translate("cannot be read: {why}", why=words(error)), is_file=False
+            )
             continue
         if not there:
             yield Member(_clean(below), _nothing, is_file=False)
@@ -168,7 +172,9 @@ def in_zip(archive: zipfile.ZipFile, depth: int = 1) -> Iterator[Member]:
         name = _name(info)
         parts = tuple(one for one in name.split("/") if one not in ("", "."))
         if name.startswith("/") or name[1:2] == ":" or ".." in parts or "\0" in name:
-            yield Member(_clean((name,)), _nothing, refused="a name that leads out of the archive", is_file=False)
+            yield Member(
+                _clean((name,)), _nothing, refused=translate("a name that leads out of the archive"), is_file=False
+            )
         elif parts:
             is_file = not name.endswith("/")
             yield Member(_clean(parts), partial(archive.open, info), 0, _refused(info), is_file, depth)
@@ -177,24 +183,24 @@ def in_zip(archive: zipfile.ZipFile, depth: int = 1) -> Iterator[Member]:
 def in_memory(data: bytes, depth: int, limits: Limits) -> list[Member]:
     """What the zip *data* lists. Raises Refused: it is none, lies in too many, or lists too many files."""
     if depth > limits.nesting:
-        raise Refused(f"more than {limits.nesting} zips inside one another")
+        raise Refused(translate("more than {n} zips inside one another", n=limits.nesting))
     if data.count(_ENTRY) > limits.members:  # before zipfile makes an object of each
-        raise Refused(f"more than {limits.members:,} files in one zip")
+        raise Refused(translate("more than {n} files in one zip", n=numeral(limits.members)))
     try:
         return list(in_zip(zipfile.ZipFile(io.BytesIO(data)), depth))
     except BROKEN as error:
-        raise Refused(f"not a whole zip: {words(error)}") from error
+        raise Refused(translate("not a whole zip: {why}", why=words(error))) from error
 
 
 def on_disk(path: Path, parts: tuple[str, ...]) -> Member:
     try:
         found = path.lstat()
     except OSError as error:
-        return Member(parts, _nothing, refused=f"cannot be read: {words(error)}")
+        return Member(parts, _nothing, refused=translate("cannot be read: {why}", why=words(error)))
     if stat.S_ISLNK(found.st_mode):
-        return Member(parts, _nothing, refused="a symbolic link, which is not followed")
+        return Member(parts, _nothing, refused=translate("a symbolic link, which is not followed"))
     if not stat.S_ISREG(found.st_mode):
-        return Member(parts, _nothing, refused="neither a file nor a folder")
+        return Member(parts, _nothing, refused=translate("neither a file nor a folder"))
     return Member(parts, lambda: path.open("rb"), size=found.st_size)
 
 
@@ -213,13 +219,13 @@ def _name(info: zipfile.ZipInfo) -> str:
 def _refused(info: zipfile.ZipInfo) -> str:
     kind = stat.S_IFMT(info.external_attr >> 16)
     if kind == stat.S_IFLNK:
-        return "a symbolic link, which is not followed"
+        return translate("a symbolic link, which is not followed")
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-        return "neither a file nor a folder"
+        return translate("neither a file nor a folder")
     if info.flag_bits & 1:
-        return "encrypted"
+        return translate("encrypted")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        return "compressed in a way that is not read here"
+        return translate("compressed in a way that is not read here")
     return ""
 
 
@@ -233,8 +239,9 @@ def _nothing() -> IO[bytes]:
     return io.BytesIO()
 
 
-def _size(number: int) -> str:
-    return f"{number / MB:g} MB"
+def size(number: int) -> str:
+    """ "20 MB", of a number of bytes."""
+    return translate("{n} MB", n=numeral(number / MB, "g"))
 
 
 def words(error: BaseException) -> str:

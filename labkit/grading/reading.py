@@ -23,7 +23,7 @@ from labkit.grading import archives
 from labkit.grading.archives import LIMITS, Budget, Limits, Member, Refused
 from labkit.grading.errors import GradingError
 from labkit.grading.values import Note, Submission
-from labkit.languages import translate
+from labkit.languages import numeral, translate
 
 __all__ = ["Handed", "read", "some_of"]
 
@@ -139,7 +139,7 @@ def _submission(key: str, where: str, members: Sequence[Member], limits: Limits)
     places: dict[tuple[str, ...], _Place] = defaultdict(_Place)
     others: list[Member] = []
     if len(members) > limits.members:
-        return Note("refused", f"{key}: more than {limits.members:,} files")
+        return Note("refused", f"{key}: {translate('more than {n} files', n=numeral(limits.members))}")
     for one in _with_zips(members, budget):
         kind = _kind(one)
         if kind == "notebook":
@@ -153,7 +153,7 @@ def _submission(key: str, where: str, members: Sequence[Member], limits: Limits)
         elif not _is_ours(one):
             others.append(one)
     if budget.crowded:
-        return Note("refused", f"{key}: more than {limits.members:,} files")
+        return Note("refused", f"{key}: {translate('more than {n} files', n=numeral(limits.members))}")
     if len(places) > 1:
         places = _same(places, limits)
     if len(places) != 1:
@@ -161,7 +161,7 @@ def _submission(key: str, where: str, members: Sequence[Member], limits: Limits)
     ((parts, place),) = places.items()
     twice = _twice(place)
     if twice:
-        return Note("double", f"{key}: {twice}; none is taken")
+        return Note("double", translate("{name}: {why}; none is taken", name=key, why=twice))
     if others:
         notes.append(Note("other-files", translate("not looked at: {names}", names=some_of(map(_inside, others)))))
     source = "/".join((where, *parts)) if parts else f"{where}/{members[0].parts[0]}"
@@ -253,24 +253,28 @@ def _inside(member: Member) -> str:
 
 def _twice(place: _Place) -> str:
     if place.refused and (place.notebooks or place.answers):
-        return "two zips of one name"
+        return translate("two zips of one name")
     if len(place.notebooks) > 1:
-        return f"several notebooks: {some_of(one.name for one in place.notebooks)}"
+        return translate("several notebooks: {names}", names=some_of(one.name for one in place.notebooks))
     names = [one.name for one in place.answers]
     twice = sorted({name for name in names if names.count(name) > 1})
-    return f"the same name more than once: {some_of(twice)}" if twice else ""
+    return translate("the same name more than once: {names}", names=some_of(twice)) if twice else ""
 
 
 def _several(key: str, places: dict[tuple[str, ...], _Place]) -> Note:
     found = (("/".join(parts) or place.notebooks[0].name) for parts, place in sorted(places.items()))
-    return Note("double", f"{key}: several works (attempts, or assignments): {some_of(found)}; none is taken")
+    why = translate("several works (attempts, or assignments): {names}", names=some_of(found))
+    return Note("double", translate("{name}: {why}; none is taken", name=key, why=why))
 
 
 def _problem(name: str, refused: str = "", others: Sequence[Member] = ()) -> Note:
     if refused:
         return Note("refused", f"{name}: {refused}")
-    there = f", but {some_of(one.name for one in others)}" if others else ""
-    return Note("no-submission", f"{name}: neither a notebook of the exercises nor answers/{there}")
+    why = translate("neither a notebook of the exercises nor answers/")
+    if others:
+        names = some_of(one.name for one in others)
+        why = translate("neither a notebook of the exercises nor answers/, but {names}", names=names)
+    return Note("no-submission", f"{name}: {why}")
 
 
 def some_of(names: Iterable[str]) -> str:

@@ -28,7 +28,7 @@ from labkit.course import sanitize
 from labkit.grading.graft import graft, write_edition
 from labkit.grading.values import Answer, CellRun, Note
 from labkit.grading.walls import Box, Walls
-from labkit.languages import translate, worded
+from labkit.languages import numeral, translate, worded
 
 __all__ = ["LIMITS", "ExerciseRun", "Limits", "Running"]
 
@@ -138,7 +138,7 @@ class Running:
                     Note(
                         "run-limit",
                         translate(
-                            "the notebooks ran for more than {run_s} s together", run_s=f"{self._limits.run_s:g}"
+                            "the notebooks ran for more than {run_s} s together", run_s=numeral(self._limits.run_s, "g")
                         ),
                     )
                 )

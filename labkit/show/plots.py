@@ -113,6 +113,8 @@ def _draw(axes: Any, value: Cost, panel: Panel) -> None:
             axes.plot(ends, [found.at(end) for end in ends], color=colour, linewidth=1.2)
     varied = translate("definitions (N)") if value.plan.varied == "definitions" else translate("objects (N)")
     axes.set_xlabel(varied, color=GREY)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(_ticks())
     if axes.get_ylim()[0] > 0:
         axes.set_ylim(bottom=0)
     quiet(axes)
@@ -133,6 +135,17 @@ def save(value: Cost, folder: Path) -> Path:
     file = folder / f"{value.plan.varied}.png"
     cost(value).savefig(file, format="png", metadata={"Software": None})
     return file
+
+
+def _ticks() -> Any:
+    """The numbers of an axis as matplotlib chooses and rounds them, written as the language does."""
+    from matplotlib.ticker import ScalarFormatter
+
+    class Ticks(ScalarFormatter):
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            return numeral(super().__call__(x, pos), "")
+
+    return Ticks()
 
 
 def quiet(axes: Any) -> None:

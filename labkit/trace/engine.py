@@ -22,7 +22,7 @@ from typing import IO, Any, Self
 
 from labkit.cluster import system, tools
 from labkit.errors import BadDocument, DefinitionRefused, EngineDied, LabkitError, ToolMissing, TraceError
-from labkit.languages import translate
+from labkit.languages import numeral, translate
 from labkit.trace.celcost import Costs
 from labkit.trace.forecast import Forecast
 from labkit.trace.sources import Source
@@ -189,7 +189,7 @@ class Engine:
                 raise TraceError(
                     translate(
                         "the control plane's trace gave no answer for {limit_s} s, so it was ended",
-                        limit_s=f"{self.ANSWER_LIMIT_S:g}",
+                        limit_s=numeral(self.ANSWER_LIMIT_S, "g"),
                     ),
                     evidence=how,
                     next_act=translate(
