@@ -90,7 +90,7 @@ def run(argv: Sequence[str]) -> int:
     only.add_argument("--only-control-plane", action="store_true", help="the packages come from elsewhere (conda)")
     options = parser.parse_args(argv)
     if os.name == "nt":
-        sys.stderr.write("set-up: this is for Linux and macOS\n  → on Windows use WSL, or conda with environment.yml\n")
+        sys.stderr.write("set-up: this is for Linux and macOS\n  → on Windows use WSL, or wheels (docs/students.md)\n")
         return 1
     asked = Asked(
         extras=frozenset(name for name in ("dev", "site", "bench", "lock") if getattr(options, name))
