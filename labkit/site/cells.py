@@ -79,7 +79,9 @@ def explained(text: str, *, leads: bool) -> tuple[str, str]:
     ending in a colon belong to it. A heading, a question and what comes after them are of the rest.
     """
     blocks = _blocks(text)
-    until = next((at for at, one in enumerate(blocks) if one.startswith("#") or _ASKS.search(one)), len(blocks))
+    until = next(
+        (at for at, one in enumerate(blocks) if one.startswith("#") or _ASKS.search(_FENCE.sub("", one))), len(blocks)
+    )
     told, rest = blocks[:until], blocks[until:]
     if leads and not rest and told and told[-1].endswith(":"):
         last = told.pop()

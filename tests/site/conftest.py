@@ -50,26 +50,37 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def make_pages(root: Path, target: Path, lang: str) -> None:
-    """The students' pages. What Sphinx holds against other people's extensions is not for us to mend."""
+def make_pages(root: Path, target: Path, lang: str, *, instructor: bool = False) -> None:
+    """One edition. What Sphinx holds against other people's extensions is not for us to mend."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="'(?!labkit)", category=RemovedInSphinx11Warning)
-        building.build(root, target, lang)
+        building.build(root, target, lang, instructor=instructor)
 
 
-@pytest.fixture(scope="session")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the students' pages under ``en`` and ``fr``: the first process that asks makes them for all."""
+def made_once(tmp_path_factory: pytest.TempPathFactory, name: str, *, instructor: bool) -> Path:
+    """A folder with an edition under ``en`` and ``fr``: the first process that asks makes it for all."""
     checkout = Checkout.here()
     assert page_module.is_fresh(checkout), "the pages' module is not built: python3 -m labkit.machine.setup --dev"
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    with (shared / "course.lock").open("w") as lock:
+    with (shared / "course.lock").open("w") as lock:  # one for all: what is run for one edition serves the other
         fcntl.flock(lock, fcntl.LOCK_EX)
         for lang in LANGUAGES:
-            if not (shared / "course" / lang).exists():  # a site comes to its place whole
-                make_pages(ROOT, shared / "course" / lang, lang)
-    return shared / "course"
+            if not (shared / name / lang).exists():  # a site comes to its place whole
+                make_pages(ROOT, shared / name / lang, lang, instructor=instructor)
+    return shared / name
+
+
+@pytest.fixture(scope="session")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages for students."""
+    return made_once(tmp_path_factory, "course", instructor=False)
+
+
+@pytest.fixture(scope="session")
+def instructors(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages for instructors."""
+    return made_once(tmp_path_factory, "instructors", instructor=True)
 
 
 @dataclass

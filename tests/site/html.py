@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 from xml.etree.ElementTree import Element
 
 import html5lib
@@ -119,3 +121,23 @@ def _nested(element: Element, above: str) -> Iterator[str]:
         yield f"<{name}> in <{above}>"
     for child in element:
         yield from _nested(child, name if name in _PHRASING else above if name not in _BLOCK else "")
+
+
+def dead_links(root: Path, pages: Iterable[Html]) -> tuple[list[str], int]:
+    """The links of *pages* inside of *root* that lead to no file, or to no place in it; and how many were followed."""
+    there = {path: Html(path) for path in root.rglob("*") if path.is_file()}
+    ids: dict[Path, set[str]] = {}
+    followed, dead = 0, []
+    for page in pages:
+        for address in sorted({one for one in page.links if not urlsplit(one).scheme}):
+            parts = urlsplit(address)
+            named = os.path.normpath(page.path.parent / unquote(parts.path)) if parts.path else page.path
+            target = there.get(Path(named))
+            followed += 1
+            if target is None:
+                dead.append(f"{page.path.name}: {address}")
+            elif parts.fragment and not parts.fragment.startswith("try="):
+                known = ids.setdefault(target.path, set(target.ids))
+                if unquote(parts.fragment) not in known:
+                    dead.append(f"{page.path.name}: {address}")
+    return dead, followed

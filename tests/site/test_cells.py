@@ -6,6 +6,7 @@ import base64
 import json
 import re
 import zlib
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -88,15 +89,12 @@ def test_every_surprise_of_the_chapter_has_its_words_folded_in_both_languages() 
     seen = 0
     for name in SECTIONS.values():
         texts = (ROOT / "notebooks" / name).read_text("utf-8"), french[f"notebooks/{name}"].decode()
-        for one, same in zip(*(json.loads(text)["cells"] for text in texts), strict=True):
-            if one["cell_type"] != "markdown":
-                surprise = one["metadata"]["labkit"].get("surprise", False)
-                after = []
-                continue
-            after.append([tuple(map(bool, cells.explained("".join(x["source"]), leads=True))) for x in (one, same)])
-            if surprise and len(after) == 1:
-                assert after[0][0] == after[0][1], "".join(same["source"])
-                assert after[0][0][0], "".join(one["source"])
+        both = list(zip(*(json.loads(text)["cells"] for text in texts), strict=True))
+        for (cell, _), after in pairwise(both):
+            if cell["metadata"].get("labkit", {}).get("surprise") and after[0]["cell_type"] == "markdown":
+                told = [tuple(map(bool, cells.explained("".join(one["source"]), leads=True))) for one in after]
+                assert told[0] == told[1], "".join(after[1]["source"])
+                assert told[0][0], "".join(after[0]["source"])
                 seen += 1
     assert seen > 20
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import re
 import shutil
 import zipfile
@@ -21,7 +20,7 @@ from labkit.languages import LANGUAGES
 from labkit.scan import read_answers, scan
 
 from .conftest import ROOT
-from .html import Html
+from .html import Html, dead_links
 
 WEIGHT = 1_500_000
 """Bytes that a reader's browser loads for one page, all that it loads with it included."""
@@ -48,21 +47,7 @@ def test_both_languages_have_the_same_pages_with_the_same_anchors_in_the_same_or
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_link_leads_to_a_page_that_is_there_and_to_a_place_on_it(course: Path, lang: str) -> None:
-    there = {path: Html(path) for path in course.rglob("*") if path.is_file()}
-    ids: dict[Path, set[str]] = {}
-    followed, dead = 0, []
-    for page in pages(course, lang):
-        for address in sorted({one for one in page.links if not urlsplit(one).scheme}):
-            parts = urlsplit(address)
-            named = os.path.normpath(page.path.parent / unquote(parts.path)) if parts.path else page.path
-            target = there.get(Path(named))
-            followed += 1
-            if target is None:
-                dead.append(f"{page.path.name}: {address}")
-            elif parts.fragment and not parts.fragment.startswith("try="):
-                known = ids.setdefault(target.path, set(target.ids))
-                if unquote(parts.fragment) not in known:
-                    dead.append(f"{page.path.name}: {address}")
+    dead, followed = dead_links(course, pages(course, lang))
     assert dead == []
     assert followed > 500
 
@@ -129,6 +114,13 @@ def test_a_page_and_all_that_it_loads_is_no_heavier_than_a_picture(course: Path,
         loaded = {(page.path.parent / urlsplit(one).path).resolve() for tag in page.tags for one in tag.loads}
         assert len(loaded) > 5
         assert page.path.stat().st_size + sum(one.stat().st_size for one in loaded) <= WEIGHT, page.path.name
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_picture_that_is_handed_out_is_on_a_page(course: Path, lang: str) -> None:
+    shown = {(page.path.parent / urlsplit(one).path).resolve() for page in pages(course, lang)
+             for tag in page.tags if tag.name == "img" for one in tag.loads}  # fmt: skip
+    assert {path.resolve() for path in (course / lang / "_images").iterdir()} <= shown
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -92,6 +92,27 @@ def test_what_a_link_has_beside_the_texts_is_left_out(visit: Visits) -> None:
     assert page.input_value("#validate") == "Strict"
 
 
+def test_a_link_of_five_megabytes_harms_nothing(visit: Visits) -> None:
+    page = visit(end=packed(json.dumps({"object": "y" * 5_000_000}).encode()))
+    expect(page.locator("#status")).to_have_text("The texts come from the link.")
+    assert len(page.input_value("#object")) == 5_000_000
+    page.evaluate("text => { location.hash = text; }", "#try=" + "A" * 5_000_000)
+    expect(page.locator("#status")).to_have_text("The link is damaged or cut off: its texts cannot be read.")
+    assert judged(page, **TEXTS).endswith(": refused")
+
+
+def test_an_address_in_a_link_is_a_text(visit: Visits) -> None:
+    texts = Texts("javascript:window.hacked=1", "data:text/html,<script>window.hacked=1</script>", "vbscript:x")
+    page = visit(end=playground.link(texts))
+    expect(page.locator("#status")).to_have_text("The texts come from the link.")
+    assert values(page) == vars(texts)
+    judged(page)
+    page.click("#copy")
+    page.evaluate("text => { location.hash = text; }", texts.definition)
+    assert page.locator(":is([href], [src]):is([href^='javascript:'], [href^='data:'], [src^='data:'])").count() == 0
+    unharmed(page)
+
+
 def test_another_fragment_is_none_of_ours(visit: Visits) -> None:
     page = visit(end="#results")
     expect(page.locator(".numbers").first).to_have_text(re.compile("^1\n"))
