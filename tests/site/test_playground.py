@@ -17,6 +17,7 @@ from labkit.show.document import Code, Document, Facts, Fold, Note, Part, Table
 from labkit.trace import engine
 from labkit.trace.celcost import Costs
 from labkit.trace.values import Trace
+from tests.trace.advised import ADVISED
 from tests.trace.parity.cases import Case, load
 from tests.trace.parity.server import plain
 
@@ -123,17 +124,18 @@ def as_shown(document: Document) -> dict[str, Any]:
 
 @pytest.mark.parametrize("lang", ["en", "fr"])
 def test_a_path_and_its_costs_are_told_as_in_a_notebook_word_for_word(visit: Visits, lang: str) -> None:
-    """In French, which only has other words, a part of the cases."""
+    """In French, which only has other words, a part of the cases; every advice on costs in both."""
     asked = [one for one in requests() if one["do"] == "trace" and one["operation"] != "read"]
     asked = asked[:: {"en": 1, "fr": 2}[lang]]
-    questions = [
+    questions: list[dict[str, Any]] = [
         {"old": "", **{key: one[key] for key in ("definition", "object", "old", "fieldValidation") if key in one}}
         for one in asked
     ]
+    questions += [{"old": "", "object": "", "definition": json.dumps(body)} for body in ADVISED.values()]
     page = visit(lang)
     judged(page)
     views = page.evaluate(JUDGE, questions)
-    compared, costed = 0, set()
+    compared = advised = 0
     with speaking(lang):
         source = json.loads((ROOT / "labkit/site/playground" / f"{lang}.json").read_text("utf-8"))["costs.source"]
         for question, view in zip(questions, views, strict=True):
@@ -146,11 +148,14 @@ def test_a_path_and_its_costs_are_told_as_in_a_notebook_word_for_word(visit: Vis
                 assert plain(json.dumps(seen)) == plain(json.dumps(told))
             if view.get("costs"):
                 result = engine().ask({"do": "cel-cost", "definition": question["definition"]})["result"]
-                known = as_shown(celcost.document(Costs.from_answer(result, source)))
+                costs = Costs.from_answer(result, source)
+                known = as_shown(celcost.document(costs))
                 if fits(known):
-                    costed.add(view["costs"]["title"])
+                    advised += any(one.advice for one in costs.expressions)
                     assert plain(json.dumps(view["costs"])) == plain(json.dumps(known))
-    assert compared > {"en": 50, "fr": 25}[lang] and costed
+    assert compared > {"en": 50, "fr": 25}[lang]
+    assert advised >= len(ADVISED)
+    assert {"en": "one more would be too many", "fr": "un de plus serait de trop"}[lang] in json.dumps(views)
 
 
 def test_the_titles_of_stages_and_the_reasons_of_skipped_rules_are_those_of_the_program() -> None:

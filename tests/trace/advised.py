@@ -37,7 +37,7 @@ ADVISED: dict[str, Json] = {
         )
     ),
     "bounds that a default forbids": definition(
-        fields({"l": array(_LONG, **rule("self.all(x, self.all(y, x != y || x == y))"))}, default={"l": ["a"] * 300})
+        fields({"l": array(_LONG, **rule("self.all(x, self.all(y, x != y || x == y))"))}, default={"l": ["a"] * 20})
     ),
     "nothing to bound, and format": definition(fields({"n": {"type": "integer"}}, **message("'n ' + string(self.n)"))),
     "bounds that are not enough": definition(
