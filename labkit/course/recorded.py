@@ -9,6 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from labkit.course import notebook
+from labkit.course.notebook import Step
+from labkit.course.outputs import Output
 from labkit.course.parity import Difference
 from labkit.course.player import difference
 
@@ -30,7 +32,21 @@ def changes(before: Path, after: Path) -> tuple[Difference, ...]:
             gone = "there is no such step any more" if step_id in olds else "the step is new"
             found.append(Difference(step_id, step.title, "missing", f"{name}: {gone}"))
             continue
-        lines = difference(olds[step_id][1].outputs, step.outputs, ("before", "after"))
+        lines = _difference(olds[step_id][1], step)
         if lines:
             found.append(Difference(step_id, step.title, "output", f"{name}: another output is recorded", lines))
     return tuple(found)
+
+
+def _difference(before: Step, after: Step) -> tuple[str, ...]:
+    """In words where it is one of words: the same in HTML is left out then."""
+    names = ("before", "after")
+    words = difference(map(_words, before.outputs), map(_words, after.outputs), names)
+    return words or difference(before.outputs, after.outputs, names)
+
+
+def _words(output: Output) -> Output:
+    data = output.get("data", {})
+    if "text/plain" not in data:
+        return output
+    return {**output, "data": {mime: value for mime, value in data.items() if mime != "text/html"}}

@@ -19,7 +19,7 @@ from typing import BinaryIO
 
 from labkit.errors import LabkitError, MachineError
 
-__all__ = ["Command", "Failure", "Job", "Pause", "Steps", "stop_all"]
+__all__ = ["Command", "Detail", "Failure", "Job", "Pause", "Steps", "stop_all"]
 
 STOP_LIMIT_S = 3.0
 """How long a command may take to stop before it is killed; Go and pip take a few hundredths of a second."""

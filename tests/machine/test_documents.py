@@ -54,6 +54,8 @@ NOT_RUN = (
     Elsewhere(r"make site(-instructor)?", "minutes: all pages, twice", "tests/site/test_pages.py"),
     Elsewhere(r"make figures", "it writes what the tests compare", "tests/show/test_figures.py"),
     Elsewhere(r"make kinds", "it writes what the tests compare", "tests/machine/test_generate_k8s.py"),
+    Elsewhere(r"make kubernetes VERSION=\S+", "minutes: it builds, records and plays on another release",
+              "tests/machine/test_kubernetes_version.py"),
     Elsewhere(r"make test-minikube|labkit \w+ --cluster minikube.*", "needs minikube and a driver; the tests "
               "have a stand-in for it", "tests/cluster/test_minikube.py"),
     Elsewhere(r"labkit parity .*", "needs two reports of the chapter", "tests/course/test_parity.py"),

@@ -33,7 +33,7 @@ from tests.machine.conftest import gone
 
 ROOT = Checkout.here().root
 OURS = places.names_of(ROOT)
-OTHER = Names(Release(OURS.release.minor + 1, OURS.release.patch + 5), "1.99")
+OTHER = Names(Release(OURS.release.minor + 1, OURS.release.patch + 5), "1.99", "9.9")
 """Not a release anybody asks for: nothing here may depend on which one it is."""
 
 NOT_PLACES = ("tests/", "docs/decisions/", "docs/bench.md", "docs/kubernetes-versions.md", "CHANGELOG.md",
@@ -108,7 +108,8 @@ def test_what_is_written_here_follows_and_what_tools_make_is_found_out(small: Pa
                f"{OTHER.release.minor} (make lock)" for line in left)  # fmt: skip
     _pretend(small, OTHER, *MADE)
     go_mod = small / GO_MOD
-    go_mod.write_text(go_mod.read_text("utf-8").replace("go 1.26.0", "go 1.99.0"), "utf-8")
+    text = re.sub(r"(?m)^go .*$", "go 1.99.0", go_mod.read_text("utf-8"))
+    go_mod.write_text(re.sub(r"(etcd/server/v3) v\S+", r"\1 v9.9.1", text), "utf-8")
     assert places.disagreements(small, OTHER) == ()
     assert places.names_of(small) == OTHER
     assert places.written(small, OTHER) == {}
@@ -122,7 +123,7 @@ def _line(path: Path, start: str) -> int:
 @pytest.mark.parametrize(("minor", "client"), [(38, ">=38,<39"), (37, ">=37,<38"), (36, ">=37,<38")])
 def test_the_python_client_follows_the_series_but_not_below_the_one_the_code_is_for(minor: int, client: str) -> None:
     says = [place.says for place in PLACES if place.glob == "environment.yml" and "kubernetes" in place.pattern.pattern]
-    assert [one(Names(Release(minor, 1), "1.26")) for one in says] == [client]
+    assert [one(Names(Release(minor, 1), "1.26", "3.7")) for one in says] == [client]
 
 
 def test_a_place_that_is_gone_is_an_error_and_not_passed_over(small: Path) -> None:
@@ -268,7 +269,7 @@ def test_libraries_that_were_not_released_are_told(go: str, tmp_path: Path) -> N
 def tools(monkeypatch: pytest.MonkeyPatch, small: Path) -> Callable[[str], None]:
     """Let modules, lock and builds be had at once; call it with the Python program that is run in the copy."""
     monkeypatch.setattr(modules, "ask", lambda _go, release: Upstream(release, OURS.go, (), {}))
-    names = Names(OTHER.release, OURS.go)
+    names = Names(OTHER.release, OURS.go, OURS.etcd)
     monkeypatch.setattr(modules, "move", lambda _go, folder, _upstream: _pretend(folder.parent, names, GO_MOD))
     monkeypatch.setattr(lock, "renew", lambda copy, only: _pretend(copy.root, names, LOCK) if only else None)
     steps = (
@@ -313,7 +314,7 @@ def test_a_move_puts_all_in_place_and_tells_what_the_chapter_says_otherwise(
     made = f'"""Generated from Kubernetes {OTHER.release} by a test.'
     tools(RECORD.replace("{made}", made))
     told = _move(small)
-    assert places.disagreements(small, Names(OTHER.release, OURS.go)) == ()
+    assert places.disagreements(small, Names(OTHER.release, OURS.go, OURS.etcd)) == ()
     changed = {line[3:] for line in _git_status(small).splitlines()}
     assert {"README.md", "scratch.txt"}.isdisjoint(changed)
     assert {GO_MOD, LOCK, "labkit/cluster/base.py", "pyproject.toml", "docs/trace.md"} <= changed
@@ -446,6 +447,7 @@ def test_the_report_shows_each_step_that_says_something_else_with_its_notebook_a
         for number, cells in enumerate((before, after))
     ]
     found = recorded.changes(*folders)
+    assert found[1].evidence == "04-cel.ipynb: there is no such step any more"
     assert [(one.id, one.kind) for one in found] == [
         ("cel/other", "output"),
         ("cel/gone", "missing"),
@@ -462,6 +464,30 @@ def test_the_report_shows_each_step_that_says_something_else_with_its_notebook_a
     assert not any("does not show" in line or "take out" in line for line in lines)
 
 
+def _shown(html: str, plain: str) -> dict[str, object]:
+    data = {"text/html": html, "text/plain": plain}
+    return {"output_type": "display_data", "metadata": {}, "data": data}
+
+
+@pytest.mark.parametrize(
+    ("html", "plain", "lines"),
+    [
+        ("<b>one</b>", "one", []),
+        ("<b>two</b>", "two", ["-one", "+two"]),
+        ("<i>one</i>", "one", ["-<b>one</b>", "+<i>one</i>"]),
+    ],
+)
+def test_a_difference_is_told_in_words_and_in_html_only_where_the_words_are_the_same(
+    html: str, plain: str, lines: list[str], tmp_path: Path
+) -> None:
+    folders = [
+        write(tmp_path / name, "cel", [*opening("cel"), code("view", step="cel/view", outputs=[shown])]).parent
+        for name, shown in (("a", _shown("<b>one</b>", "one")), ("b", _shown(html, plain)))
+    ]
+    found = [line for one in recorded.changes(*folders) for line in one.diff]
+    assert [line for line in found if line[:1] in "+-" and line[:3] not in ("---", "+++")] == lines
+
+
 def test_lines_that_speak_of_the_old_series_are_listed_without_the_places(small: Path) -> None:
     (small / "docs" / "a.md").write_text("Since 1.37.\nNot 11.37 or 1.370.\nseen on v1.37.2\n", encoding="utf-8")
     names = ("docs/a.md", "docs/cluster.md", "docs/decisions/0001.md", "absent.md")
@@ -473,7 +499,9 @@ def test_lines_that_speak_of_the_old_series_are_listed_without_the_places(small:
 
 def test_check_tells_how_many_places_disagree(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["--check"]) == 0
-    assert capsys.readouterr().out == f"Kubernetes {OURS.release}, Go {OURS.go}: 0 of the places say otherwise\n"
+    assert capsys.readouterr().out == (
+        f"Kubernetes {OURS.release}, etcd {OURS.etcd}, Go {OURS.go}: 0 places say otherwise\n"
+    )
 
 
 def test_the_make_verb_hands_the_version_on() -> None:

@@ -18,6 +18,7 @@ import re
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
@@ -27,7 +28,7 @@ from labkit.course.report import PlayReport
 from labkit.errors import LabkitError, MachineError, ToolMissing
 from labkit.machine import control_plane, lock
 from labkit.machine.checkout import Checkout
-from labkit.machine.jobs import Command, Failure, Job, Steps, stop_all
+from labkit.machine.jobs import Command, Detail, Failure, Job, Steps, stop_all
 from labkit.machine.kubernetes import modules, places
 from labkit.machine.kubernetes.places import Names, Release
 from labkit.machine.kubernetes.working_copy import WorkingCopy, changes_in, files_of
@@ -80,7 +81,7 @@ def _check(checkout: Checkout) -> int:
     found = places.disagreements(checkout.root, names)
     for line in found:
         print(line)
-    print(f"Kubernetes {names.release}, Go {names.go}: {len(found)} of the places say otherwise")
+    print(f"Kubernetes {names.release}, etcd {names.etcd}, Go {names.go}: {len(found)} places say otherwise")
     return int(bool(found))
 
 
@@ -157,8 +158,8 @@ def _steps(copy: Checkout, release: Release, played: Path) -> Steps:
     env = {**OWN, "PATH": os.pathsep.join((str(bin_), os.environ.get("PATH", "")))}
     python = str(copy.venv_python)
 
-    def run(says: str, *argv: str, good: tuple[int, ...] = (0,)) -> Command:
-        return Command(says, argv, _failure(copy, release, says), copy.root, env, detail=_detail, good=good)
+    def run(says: str, *argv: str, good: tuple[int, ...] = (0,), detail: Detail = _last_said) -> Command:
+        return Command(says, argv, _failure(copy, release, says), copy.root, env, detail=detail, good=good)
 
     yield run("setting up", sys.executable, "-m", "labkit.machine.setup", "--dev")
     kubectl = copy.requirements("kubectl")
@@ -168,16 +169,22 @@ def _steps(copy: Checkout, release: Release, played: Path) -> Steps:
     yield run("recording", str(bin_ / "labkit"), "record")
     play = (str(bin_ / "labkit"), "play", "--cluster", "embedded", "--allow-skipped", "--report", str(played))
     played.unlink(missing_ok=True)
-    lines = yield run("playing the chapter", *play, good=(0, 1))  # 1: a step is not as recorded; the report says which
+    # Exit code 1: a step is not as recorded; the report says which.
+    lines = yield run("playing the chapter", *play, good=(0, 1), detail=_section)
     if not played.is_file():
         raise _failure(copy, release, "playing the chapter")(1, lines)
     yield run("drawing the player", python, "-m", "labkit.machine.pictures", str(played))
 
 
-def _detail(line: str) -> str | None:
-    """What the program in the copy said last, without its own indents; not its advice, which is not for here."""
+def _last_said(line: str) -> str | None:
+    """What a program in the copy said last, without its own indents; not its advice, which is not for here."""
     told = " ".join(line.split())
     return None if told.startswith("→") else told or None
+
+
+def _section(line: str) -> str | None:
+    """The section that the player is at."""
+    return line.strip("= ") if line.startswith("== ") else None
 
 
 def _failure(copy: Checkout, release: Release, says: str) -> Failure:
@@ -209,8 +216,7 @@ def _compiler_lines(copy: Checkout) -> list[str]:
 
 def _moved(checkout: Checkout, copy: WorkingCopy, before: Names, release: Release, played: Path) -> view.Moved:
     """What came of it. Raises MachineError when a place in the copy does not name the release."""
-    names = Names(release, places.names_of(copy.place).go)
-    left = places.disagreements(copy.place, names)
+    left = places.disagreements(copy.place, replace(places.names_of(copy.place), release=release))
     if left:
         raise MachineError(
             f"not every place names Kubernetes {release}",

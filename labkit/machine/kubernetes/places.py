@@ -47,21 +47,22 @@ class Release:
 
     @property
     def series(self) -> str:
-        """As packages of kubectl are numbered: "1.37"."""
+        """As packages of kubectl are numbered: "1.36"."""
         return f"1.{self.minor}"
 
     @property
     def libraries(self) -> str:
-        """As Kubernetes' own libraries are numbered: "v0.37.2"."""
+        """As Kubernetes' own libraries are numbered: "v0.36.3"."""
         return f"v0.{self.minor}.{self.patch}"
 
 
 @dataclass(frozen=True)
 class Names:
-    """What the repository names: a release of Kubernetes, and the Go ("1.26") that its modules want."""
+    """What the repository names: a release of Kubernetes, and the Go ("1.26") and etcd ("3.7") that go with it."""
 
     release: Release
     go: str
+    etcd: str
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,10 @@ def _go(names: Names) -> str:
     return names.go
 
 
+def _etcd(names: Names) -> str:
+    return names.etcd
+
+
 def _place(glob: str, pattern: str, says: Callable[[Names], str], made_by: str = "") -> Place:
     return Place(glob, re.compile(pattern, re.MULTILINE), says, made_by)
 
@@ -114,6 +119,7 @@ PLACES = (
     _place("environment.yml", r"^ +- go>=(.+)$", _go),
     _place("README.md", r"\bGo ≥ ([\d.]+\d)", _go),
     _place("CHANGELOG.md", r"\A(?s:.*?)– \S+, Kubernetes (v\S+)$", _release),
+    _place("CHANGELOG.md", r"\A(?s:.*?)^etcd (\d[\d.]*\d);", _etcd),
     _place("docs/students.md", r"\bKubernetes (v1[\d.]*\d)", _release),
     _place("docs/cluster.md", r"\bKubernetes (v1[\d.]*\d)", _release),
     _place("docs/trace.md", r"(?:\bKubernetes |own libraries \()(v1[\d.]*\d)", _release),
@@ -138,12 +144,15 @@ PLACES = (
 def names_of(root: Path) -> Names:
     """What the repository at *root* names, by its go.mod. Raises MachineError when that says it not."""
     text = (root / _GO_MOD).read_text(encoding="utf-8")
-    release, go = re.search(r"(?m)^\s*k8s\.io/kubernetes (v\S+)$", text), re.search(r"(?m)^go (\d+\.\d+)", text)
-    if release is None or go is None:
+    patterns = (r"^\s*k8s\.io/kubernetes (v\S+)$", r"^go (\d+\.\d+)", r"^\s*go\.etcd\.io/etcd/server/v3 v(\d+\.\d+)")
+    found = [re.search(pattern, text, re.MULTILINE) for pattern in patterns]
+    said = [match[1] for match in found if match is not None]
+    if len(said) < len(patterns):
         raise MachineError(
-            f"{_GO_MOD} names no release of Kubernetes, or no Go", next_act=f"git diff {_GO_MOD} tells who took it away"
+            f"{_GO_MOD} does not name a release of Kubernetes, Go and etcd",
+            next_act=f"git diff {_GO_MOD} tells who took one away",
         )
-    return Names(Release.parse(release[1]), go[1])
+    return Names(Release.parse(said[0]), *said[1:])
 
 
 def disagreements(root: Path, names: Names) -> tuple[str, ...]:
