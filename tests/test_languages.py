@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from labkit import languages
-from labkit.languages import language, plural, read, speaking, translate, worded
+from labkit.languages import language, numeral, plural, read, speaking, translate, worded
 
 CATALOGUE = """msgid ""
 msgstr ""
@@ -117,3 +118,23 @@ def test_a_file_that_is_no_catalogue_is_an_error_and_one_that_is_not_there_is_em
     (tmp_path / "bad.po").write_text("neither this\nnor that", encoding="utf-8")
     with pytest.raises(ValueError, match=r"bad\.po: no catalogue"):
         read(tmp_path / "bad.po")
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "english", "french"),
+    [
+        (1234567, ",", "1,234,567", "1\u202f234\u202f567"),
+        (1234.5, ",.1f", "1,234.5", "1\u202f234,5"),
+        (2.5, "g", "2.5", "2,5"),
+        (-0.5, "+g", "-0.5", "-0,5"),
+        (Decimal("0.25"), "g", "0.25", "0,25"),
+        ("−1.50", "", "−1.50", "−1,50"),
+        (7, ",", "7", "7"),
+    ],
+)
+def test_a_number_has_the_signs_of_the_language_and_the_digits_of_its_form(
+    value: float | Decimal | str, form: str, english: str, french: str
+) -> None:
+    for lang, wanted in (("en", english), ("fr", french)):
+        with speaking(lang):
+            assert numeral(value, form) == wanted

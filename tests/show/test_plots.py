@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure
 
+from labkit.languages import speaking
 from labkit.observe.cost import Cost, Plan
 from labkit.observe.growth import Line
 from labkit.show import plots
@@ -54,6 +55,16 @@ def test_memory_is_drawn_as_what_each_round_added() -> None:
 def test_a_fitted_line_says_its_formula_and_quality_and_what_does_not_grow_has_none() -> None:
     assert labels(panels(COST)["discovery, KiB"]) == ["/apis, aggregated: 20.7 + 0.229·N, R² 1.000", "/apis"]
     assert plots.formula(Line(-0.329, -0.00204, 0.9996, 0, 500)) == "−0.329 − 0.00204·N, R² 1.000"
+
+
+def test_numbers_of_a_french_figure_are_written_in_french() -> None:
+    with speaking("fr"):
+        figure = plots.cost(COST)
+        figure.canvas.draw()
+        ticks = [tick.get_text() for axes in figure.axes for tick in (*axes.get_xticklabels(), *axes.get_yticklabels())]
+        assert plots.formula(Line(-0.329, -0.00204, 0.9996, 0, 500)) == "−0,329 − 0,00204·N, R² 1,000"
+    assert any("," in one for one in ticks)
+    assert not any("." in one for one in ticks)
 
 
 def test_objects_have_plots_of_their_own() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from labkit.languages import speaking
 from labkit.show.units import amount, listed, mebibytes, seconds, significant
 
 
@@ -33,3 +34,15 @@ def test_three_digits_count_and_there_is_no_exponent(value: float, text: str) ->
 
 def test_words_are_listed() -> None:
     assert [listed(words) for words in (["1"], ["1", "10"], ["1", "10", "50"])] == ["1", "1 and 10", "1, 10 and 50"]
+
+
+def test_in_french_the_decimals_stand_behind_a_comma() -> None:
+    with speaking("fr"):
+        said = (
+            seconds(6.449),
+            mebibytes(2**20, sign=True),
+            amount(0.04, "s"),
+            significant(-0.329),
+            significant(1608.3),
+        )
+    assert said == ("6,4 s", "+1,0 MiB", "0,0 s", "-0,329", "1608")
