@@ -16,6 +16,7 @@ from labkit.grading import classpage, pages
 from labkit.grading.gradebook import Gradebook, make
 from labkit.grading.roster import Adjustment, Person
 from labkit.grading.values import Note
+from labkit.languages import speaking
 from labkit.show import render_html, render_text
 from tests.grading.classes import ADA, ALAN, EVIL, HIDDEN, SEEN, STEERS, answered, empty, exercises, result
 from tests.show.test_render_html import read
@@ -71,6 +72,14 @@ def test_the_marks_are_counted_in_steps_with_their_middle(said: list[str]) -> No
         "5 – 6 0",
         "6 or more 1",
     ]
+
+
+def test_in_french_no_number_has_a_point_between_its_digits(book: Gradebook) -> None:
+    assert re.search(r"\d\.\d", text(book)), "there are such numbers"
+    with speaking("fr"):
+        said = text(book)
+    assert not re.search(r"\d\.\d", said)
+    assert re.search(r"\d,\d", said)
 
 
 def test_each_exercise_and_task_says_how_many_answered_and_passed_it(said: list[str]) -> None:
