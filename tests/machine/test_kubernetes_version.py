@@ -15,10 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from labkit.cluster import system
 from labkit.cluster.base import KUBERNETES_VERSION
 from labkit.course import recorded
 from labkit.course.report import AS_RECORDED, DIFFERS, NOT_SHOWN, PlayReport, StepResult
-from labkit.errors import LabkitError, MachineError
+from labkit.errors import LabkitError, MachineError, WaitTimeout
 from labkit.machine import control_plane, lock
 from labkit.machine.checkout import Checkout
 from labkit.machine.jobs import Command, Steps
@@ -375,6 +376,16 @@ def test_an_interrupt_leaves_everything_as_it_was_and_nothing_running(
         _move(small)
     assert gone([int(pid.read_text(encoding="ascii"))])
     assert _state(small) == before
+
+
+def test_two_moves_of_one_checkout_do_not_work_in_one_copy(small: Path, tools: Callable[[str], None]) -> None:
+    tools("print('recorded')")
+    room = small / "build" / "kubernetes"
+    room.mkdir(parents=True)
+    with system.exclusive(room / "lock", what="the test", limit_s=1.0), pytest.raises(WaitTimeout) as caught:
+        _move(small)
+    assert "another move of this checkout" in str(caught.value)
+    assert _git_status(small) == "" and not (room / "checkout").exists()
 
 
 def test_what_somebody_changed_meanwhile_is_not_written_over(small: Path, tools: Callable[[str], None]) -> None:

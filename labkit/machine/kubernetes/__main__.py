@@ -18,6 +18,7 @@ import re
 import shutil
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
@@ -30,7 +31,7 @@ from labkit.machine import control_plane, lock
 from labkit.machine.checkout import Checkout
 from labkit.machine.jobs import Command, Detail, Failure, Job, Steps, stop_all
 from labkit.machine.kubernetes import modules, places
-from labkit.machine.kubernetes.places import Names, Release
+from labkit.machine.kubernetes.places import Release
 from labkit.machine.kubernetes.working_copy import WorkingCopy, changes_in, files_of
 from labkit.machine.setup import Screen, run_to_the_end
 from labkit.show import kubernetes as view
@@ -39,7 +40,7 @@ __all__ = ["main", "move"]
 
 INTERRUPTED = 130
 GENERATED = "labkit/resources/k8s"
-PICTURE_REPORT = "played.json"
+OTHER_MOVE_LIMIT_S = 1.0
 SHOWN_CHANGES = 4
 LAST_LINES = 3
 COMPILER_LINES = 8
@@ -71,7 +72,9 @@ def main(argv: Sequence[str]) -> int:
         sys.stderr.write(f"kubernetes: {error}\n")
         return 1
     except OSError as error:
-        sys.stderr.write(f"kubernetes: {error}\n  → mend that, and try again; the checkout is as it was\n")
+        sys.stderr.write(
+            f"kubernetes: {error}\n  → mend that, and try again; git status shows whether it had come to an end\n"
+        )
         return 1
     return 0
 
@@ -91,8 +94,7 @@ def move(checkout: Checkout, release: Release, *, dirty: bool, out: TextIO) -> N
     Raises LabkitError, and leaves the checkout as it was, when it has uncommitted changes (unless *dirty*), when there
     is no such release, when the code does not compile with it, or when the chapter cannot be recorded.
     """
-    before = places.names_of(checkout.root)
-    if before.release == release:
+    if places.names_of(checkout.root).release == release:
         raise MachineError(
             f"the checkout names Kubernetes {release} already",
             next_act="make record records what it says; python -m labkit.machine.kubernetes --check compares places",
@@ -102,26 +104,36 @@ def move(checkout: Checkout, release: Release, *, dirty: bool, out: TextIO) -> N
     go, found = control_plane.find_go(checkout)
     if go is None:
         raise ToolMissing("there is no Go to move the modules with", evidence=found, next_act="make setup")
-    room = checkout.root / "build" / "kubernetes"
-    copy = WorkingCopy(checkout.root, room / "checkout", grown=(GENERATED,))
     _say(out, f"asking for Kubernetes {release}")
     upstream = modules.ask(go, release)
+    room = checkout.root / "build" / "kubernetes"
+    room.mkdir(parents=True, exist_ok=True)
+    with system.exclusive(room / "lock", what="another move of this checkout to end", limit_s=OTHER_MOVE_LIMIT_S):
+        report = _move_by_a_copy(
+            checkout, WorkingCopy(checkout.root, room / "checkout", (GENERATED,)), go, upstream, out
+        )
+    out.write(f"\n{report}")
+
+
+def _move_by_a_copy(checkout: Checkout, copy: WorkingCopy, go: str, upstream: modules.Upstream, out: TextIO) -> str:
+    """Make all of it in the copy, then put it in place; returns the report, which is then in a file as well."""
+    room = copy.place.parent
     _say(out, f"working in {copy.place}; the checkout stays as it is until the end")
     copy.make()
     other = Checkout(copy.place)
     _name(other, go, upstream, out)
-    played = room / PICTURE_REPORT
-    job = Job(f"v1.{release.minor}", _steps(other, release, played), room / "kubernetes.log")
+    played = room / "played.json"
+    job = Job(upstream.release.series, _steps(other, upstream.release, played), room / "kubernetes.log")
     try:
         run_to_the_end([job], Screen(out), f"look into {job.log}")
     finally:
         stop_all([job])
-    moved = _moved(checkout, copy, before, release, played)
-    copy.put_in_place()
-    report = view.text(moved)
+    report = view.text(_moved(checkout, copy, upstream.release, played))
     (room / "report.txt").write_text(report, encoding="utf-8")
-    shutil.rmtree(copy.place, ignore_errors=True)
-    out.write(f"\n{report}")
+    copy.put_in_place()
+    with suppress(KeyboardInterrupt):  # it is done; the next move removes what is left
+        shutil.rmtree(copy.place, ignore_errors=True)
+    return report
 
 
 def _say(out: TextIO, line: str) -> None:
@@ -214,8 +226,9 @@ def _compiler_lines(copy: Checkout) -> list[str]:
     return [line.rstrip() for text in texts for line in text.splitlines() if _COMPILER.match(line)]
 
 
-def _moved(checkout: Checkout, copy: WorkingCopy, before: Names, release: Release, played: Path) -> view.Moved:
+def _moved(checkout: Checkout, copy: WorkingCopy, release: Release, played: Path) -> view.Moved:
     """What came of it. Raises MachineError when a place in the copy does not name the release."""
+    before = places.names_of(checkout.root)
     left = places.disagreements(copy.place, replace(places.names_of(copy.place), release=release))
     if left:
         raise MachineError(
