@@ -131,6 +131,8 @@ def test_every_verb_of_make_and_every_file_that_a_workflow_names_is_there(name: 
         r"\bmake ([a-z][a-z-]*)", "\n".join(s.get("run", "") for j in _jobs(name).values() for s in _steps(j))
     )
     assert set(verbs) <= set(VERBS)
+    for path in re.findall(r"\btests/[\w./]+", TEXTS[name]):
+        assert (CHECKOUT.root / path).exists(), path
     for path in re.findall(
         r"(?:uses: \./|go-version-file: |environment-file: |--notes-file |--constraint )(\S+)", TEXTS[name]
     ):
