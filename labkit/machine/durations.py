@@ -1,7 +1,8 @@
 """A pytest plugin: the table of times that ``make test`` prints above pytest's summary.
 
 It shows the checks that ran before pytest (from the file the environment names) and how pytest's own time was shared
-among the rooms of the tests. With several workers the rooms add up to more than the time that passed.
+among the rooms of the tests. With several workers the rooms add up to more than the time that passed. What a test has
+measured for people (``record_property``) stands below.
 """
 
 from __future__ import annotations
@@ -44,14 +45,17 @@ def _checks(path: str | None) -> list[CheckTime]:
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Called once, in the process that prints."""
     rooms: dict[str, float] = {}
+    measured: list[str] = []
     reports: Iterable[Any] = (report for found in terminalreporter.stats.values() for report in found)
     for report in reports:
         if hasattr(report, "duration") and hasattr(report, "nodeid"):
             room = room_of(report.nodeid)
             rooms[room] = rooms.get(room, 0.0) + report.duration
+            if report.when == "call":
+                measured += [f"{value}  {name}" for name, value in report.user_properties]
     checks = _checks(os.environ.get(PARTS_FILE))
     terminalreporter.section("times")
-    for line in table(checks, rooms):
+    for line in [*table(checks, rooms), *measured]:
         terminalreporter.write_line(line)
     failed = [check.name for check in checks if not check.passed]
     if failed:
