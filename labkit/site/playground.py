@@ -28,7 +28,7 @@ from pathlib import Path
 from string import Template
 
 from labkit.errors import ToolMissing
-from labkit.languages import speaking
+from labkit.languages import numeral, speaking
 from labkit.show import trace_words
 from labkit.show.render_html import style_sheet
 
@@ -102,7 +102,8 @@ def build(  # noqa: PLR0913  (what surrounds a page)
         "limitMs": LIMIT_S * 1000,
         "example": asdict(example or Texts()),
     }
-    megabytes = _decimal(size / 1e6, lang)
+    with speaking(lang):
+        megabytes = numeral(size / 1e6, ".1f")
     _write(target / "words.js", f"const words = {_js(said)};\nconst settings = {_js(settings)};\n")
     source = "\n".join((glue.read_text(encoding="utf-8"), *(_text(f"worker/{name}") for name in WORKER)))
     _write(target / "worker.js", f"const workerSource = {_js(source)};\n")
@@ -142,12 +143,6 @@ def _html(lang: str, said: Mapping[str, str], size: str, home: str | None, other
         links.append(f'<a href="{escape(address)}" hreflang="{escape(other)}" lang="{escape(other)}">{named}</a>')
     filled = {key: escape(text.replace("{size}", size)) for key, text in said.items() if key.isidentifier()}
     return Template(_text("page.html")).substitute(filled, lang=lang, links="".join(links), policy=escape(POLICY))
-
-
-def _decimal(number: float, lang: str) -> str:
-    from babel.numbers import format_decimal
-
-    return str(format_decimal(number, "0.0", locale=lang))
 
 
 def _js(value: object) -> str:
