@@ -11,8 +11,9 @@ import io
 import os
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +21,9 @@ from labkit import __version__, cli_definitions, cli_exercises, cli_grading, cli
 from labkit.cli_common import attached, cluster_option, course_root, say
 from labkit.errors import LabkitError
 from labkit.languages import translate
+
+if TYPE_CHECKING:
+    from labkit.course.notebook import CourseNotebook
 
 __all__ = ["main"]
 
@@ -63,6 +67,7 @@ def play(spelled: str | None, yes: bool, sections: tuple[str, ...], report: Path
     if report is not None:
         _expect_writable(report)
     notebooks = notebook.select(notebook.load_all(course_root() / "notebooks"), sections)
+    _expect_recorded(notebooks)
     with Screen(sys.stdout) as screen, choose.opened(chosen, progress=screen.waiting) as cluster:
         claim.claim(cluster, yes or os.environ.get("LABKIT_CLAIM") == "1")
         played = player.play(cluster, notebooks, report=screen, starting=screen.starting)
@@ -70,6 +75,18 @@ def play(spelled: str | None, yes: bool, sections: tuple[str, ...], report: Path
     if report is not None:
         played.write(report)
     sys.exit(0 if played.good(allow_skipped=allow_skipped) else 1)
+
+
+def _expect_recorded(notebooks: Sequence[CourseNotebook]) -> None:
+    """Refuse to play what nothing can be compared with, before a cluster is started."""
+    from labkit.errors import CourseError
+
+    if not any(step.outputs for one in notebooks for step in one.steps):
+        raise CourseError(
+            translate("the notebooks here have no recorded outputs to compare with"),
+            evidence=translate("students get them without: {folder}", folder=notebooks[0].path.parent),
+            next_act=translate("open them: labkit lab; to play, clone the repository"),
+        )
 
 
 @cli.command()

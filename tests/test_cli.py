@@ -15,6 +15,7 @@ import pytest
 
 from labkit.cli import cli
 from labkit.cluster import Etcd, choose, places
+from labkit.course.handout import without_outputs
 from labkit.course.report import AS_RECORDED, PlayReport, StepResult
 from labkit.machine import jupyter
 from tests.conftest import OURS
@@ -164,6 +165,17 @@ def test_a_report_that_cannot_be_written_is_refused_before_anything_is_played(al
 def test_a_terminal_that_lacks_a_sign_shows_another_for_it(alone: Shell) -> None:
     out = replace(alone, environ={**alone.environ, "PYTHONIOENCODING": "ascii"}).run("doctor")
     assert "? conda install" in out, "minikube is not needed, and how to get it is said"
+
+
+def test_notebooks_without_any_recorded_output_are_not_played(alone: Shell) -> None:
+    books = alone.cwd / "edition" / "notebooks"
+    books.mkdir(parents=True)
+    (alone.cwd / "edition" / "crd").mkdir()
+    source = MINIMAL.parents[1] / "notebooks" / "02-schema.ipynb"
+    (books / source.name).write_bytes(without_outputs(source.name, source.read_bytes()))
+    _, err = replace(alone, cwd=books.parent).both("play", "--cluster", "embedded", code=1)
+    assert "the notebooks here have no recorded outputs to compare with" in err
+    assert "open them: labkit lab" in err
 
 
 def test_record_writes_outputs_in_place_and_leaves_a_recorded_notebook_as_it_was(alone: Shell) -> None:

@@ -195,7 +195,7 @@ def test_a_wheel_of_labkit_that_would_tell_an_answer_is_not_made(tmp_path: Path)
     solution = ROOT / "exercises" / "02-rule" / "solution.yaml"
     with zipfile.ZipFile(tmp_path / "labkit-0.1.0-py3-none-any.whl", "w") as wheel:
         wheel.write(solution, "labkit/handout/crd/example.yaml")
-    with pytest.raises(MachineError, match=r"would tell answers.*labkit/handout/crd/example\.yaml"):
+    with pytest.raises(MachineError, match=r"(?s)would tell answers.*labkit/handout/crd/example\.yaml"):
         steps.send([])
 
 
