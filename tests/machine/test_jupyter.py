@@ -14,7 +14,7 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import psutil
 import pytest
@@ -22,6 +22,10 @@ import pytest
 from labkit.cluster import Api, tools
 from labkit.cluster.claim import ANNOTATION, NAMESPACE
 from labkit.cluster.embedded import EmbeddedCluster
+from labkit.course.shared import shared_course
+from labkit.errors import MachineError
+from labkit.machine import jupyter
+from labkit.machine.checkout import Checkout
 from labkit.waiting import Seen, wait_for
 from tests.cluster.backends import write_kubeconfig
 from tests.cluster.helpers import nothing_left
@@ -191,6 +195,21 @@ def test_jupyter_serves_the_copy_on_the_clusters_own_name_and_its_exit_status_is
     assert seen["path"].startswith(f"{stand_in}{os.pathsep}"), "so that kubectl and labkit are the right ones there"
     assert not Path(state_dir).exists(), "the cluster outlives Jupyter"
     nothing_left(Path(state_dir))
+
+
+def test_an_installed_labkit_opens_the_course_of_the_folder_or_the_one_it_brought(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nowhere(_: type[Checkout]) -> NoReturn:
+        raise MachineError("labkit was not imported from a checkout of its repository")
+
+    monkeypatch.setattr(Checkout, "here", classmethod(nowhere))
+    monkeypatch.chdir(tmp_path)
+    assert jupyter._places() == (shared_course(), tmp_path / "lab")
+    (tmp_path / "edition" / "crd").mkdir(parents=True)
+    (tmp_path / "edition" / "notebooks").mkdir()
+    monkeypatch.chdir(tmp_path / "edition" / "notebooks")
+    assert jupyter._places() == (tmp_path / "edition", tmp_path / "edition" / "lab")
 
 
 def test_a_foreign_cluster_that_nobody_said_yes_to_is_not_opened(

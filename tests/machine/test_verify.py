@@ -35,7 +35,9 @@ def test_the_table_names_failures() -> None:
 
 
 def test_the_table_is_printed_above_the_last_line(tmp_path: Path) -> None:
-    (tmp_path / "test_one.py").write_text("def test_one():\n    pass\n", encoding="utf-8")
+    (tmp_path / "test_one.py").write_text(
+        "def test_one(record_property):\n    record_property('from here to there', '3.2 s')\n", encoding="utf-8"
+    )
     times = tmp_path / "times.json"
     times.write_text(json.dumps({"checks": [{"name": "ruff", "seconds": 0.4, "passed": False}]}), encoding="utf-8")
     done = subprocess.run(
@@ -53,3 +55,4 @@ def test_the_table_is_printed_above_the_last_line(tmp_path: Path) -> None:
     assert "0.4 s  FAILED  ruff" in before
     assert "FAILED before pytest: ruff" in before
     assert "pytest  test_one.py" in before
+    assert "\n3.2 s  from here to there\n" in before
