@@ -186,13 +186,12 @@ def written(root: Path, names: Names) -> dict[Path, str]:
     for place in PLACES:
         if place.made_by:
             continue
-        files = sorted(root.glob(place.glob))
-        for path in files:
+        counts = []
+        for path in sorted(root.glob(place.glob)):
             before = texts.get(path) or path.read_text(encoding="utf-8")
             texts[path], count = place.pattern.subn(_replacing(place.says(names)), before)
-            if not count:
-                files = []
-        if not files:
+            counts.append(count)
+        if not counts or 0 in counts:
             raise MachineError(
                 f"{place.glob} does not name the version any more",
                 evidence=f"nothing of the form {place.pattern.pattern}",
@@ -231,5 +230,12 @@ def mentions(root: Path, names: Sequence[str], release: Release) -> tuple[str, .
     return tuple(found)
 
 
-_OF_ITS_DAY = ("docs/decisions/", "docs/bench", "bench-results/", "tests/", "controlplane/go.")
+_OF_ITS_DAY = (
+    "docs/decisions/",
+    "docs/bench",
+    "docs/kubernetes-versions",
+    "bench-results/",
+    "tests/",
+    "controlplane/go.",
+)
 _MADE = (".lock", ".svg", "_test.go", ".min.js", ".css")
