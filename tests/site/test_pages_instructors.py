@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from playwright.sync_api import Browser, expect
 
-from labkit.cli import main
+from labkit.cli import cli
 from labkit.course.catalogues import catalogue
 from labkit.exercises.model import load_all, variants
 from labkit.exercises.texts import catalogue_name
@@ -90,7 +90,7 @@ def test_both_editions_have_the_same_pages_and_anchors(instructors: Path, course
 
 
 def test_a_search_for_answers_finds_them_in_instructors_pages(instructors: Path) -> None:
-    told = CliRunner().invoke(main, ["scan", str(instructors / "en" / EXERCISES)])
+    told = CliRunner().invoke(cli, ["scan", str(instructors / "en" / EXERCISES)])
     assert told.exit_code == 1
     assert [one.id for one in load_all(ROOT) if one.secrets and one.id not in told.output] == []
 
