@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 import os
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -249,15 +248,15 @@ def reset(spelled: str | None, yes: bool) -> None:
 @cluster_option
 def env(spelled: str | None) -> None:
     """Print shell lines that point kubectl at a running cluster: eval "$(labkit env)"."""
-    from labkit.cluster import tools
+    from labkit.cluster import system, tools
     from labkit.cluster.kubectl import environment
 
     folder = tools.folder_for_path()
     for name, value in environment(attached(spelled), {}).items():
         if name.startswith("KUBE"):
-            click.echo(f"export {name}={shlex.quote(value)}")
+            click.echo(system.assignment(name, value))
     if folder is not None:
-        click.echo(f'export PATH={shlex.quote(str(folder))}:"$PATH"')
+        click.echo(system.path_begins_with(folder))
 
 
 @cli.command(context_settings=PASS_THROUGH, add_help_option=False)

@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -247,7 +248,7 @@ class MinikubeCluster:
     def _run_start(self, progress: Progress) -> None:
         argv = ["start", "-p", self._profile, "--kubernetes-version", KUBERNETES_VERSION]
         argv += ["--output", "json", "--interactive=false"]
-        with tempfile.NamedTemporaryFile() as out, tempfile.NamedTemporaryFile() as err:
+        with tempfile.NamedTemporaryFile() as out, tempfile.NamedTemporaryFile() as err, ExitStack() as stack:
             process = subprocess.Popen(
                 [str(find_minikube()), *argv],
                 stdin=subprocess.DEVNULL,
@@ -256,11 +257,11 @@ class MinikubeCluster:
                 env=self._environment(),
                 **system.apart(),
             )
-            said = Path(out.name)
+            said, complaints = (stack.enter_context(system.reopen(Path(one.name))) for one in (out, err))
 
             def look() -> Seen[int]:
                 status = process.poll()
-                return Seen(status is not None, _last_step(said.read_text(encoding="utf-8", errors="replace")), status)
+                return Seen(status is not None, _last_step(system.read_whole(said)), status)
 
             try:
                 status = wait_for("minikube to start", look, limit_s=START_LIMIT_S, progress=progress)
@@ -274,8 +275,7 @@ class MinikubeCluster:
                 system.terminate_group(process)
                 process.wait()
             if status != 0:
-                complaints = Path(err.name).read_text(encoding="utf-8", errors="replace")
-                raise _start_failure(status or 0, said.read_text(encoding="utf-8", errors="replace"), complaints)
+                raise _start_failure(status or 0, system.read_whole(said), system.read_whole(complaints))
 
     def _ask(self, argv: Sequence[str]) -> str:
         """Standard output of a question; the exit code belongs to the answer."""
@@ -298,6 +298,8 @@ class MinikubeCluster:
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
+                encoding="utf-8",
+                errors="replace",
                 timeout=limit_s,
                 check=False,
                 env=self._environment(),

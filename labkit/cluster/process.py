@@ -17,7 +17,6 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 from urllib.parse import urlsplit
 
 import psutil
@@ -129,8 +128,8 @@ class ControlPlane:
 
     def __init__(self, process: subprocess.Popen[bytes], output: Path, errors: Path) -> None:
         self._process = process
-        self._output = output.open("rb")
-        self._errors = errors.open("rb")
+        self._output = system.reopen(output)
+        self._errors = system.reopen(errors)
 
     @property
     def pid(self) -> int:
@@ -147,11 +146,11 @@ class ControlPlane:
 
     def said(self) -> str:
         """What it has printed on standard output so far."""
-        return _read_all(self._output)
+        return system.read_whole(self._output)
 
     def complaints(self) -> tuple[str, ...]:
         """What it has printed on standard error: the beginning of a crash, else the last lines."""
-        lines = _read_all(self._errors).splitlines()
+        lines = system.read_whole(self._errors).splitlines()
         crash = next((number for number, line in enumerate(lines) if line.startswith(_CRASHES)), None)
         return tuple(lines[crash : crash + _SHOWN_LINES] if crash is not None else lines[-_SHOWN_LINES:])
 
@@ -275,13 +274,6 @@ def _wait_until_ready(child: ControlPlane, state_dir: Path, progress: Progress, 
         ) from cause
 
 
-def _read_all(file: IO[bytes]) -> str:
-    if file.closed:
-        return ""
-    file.seek(0)
-    return file.read().decode("utf-8", "replace")
-
-
 def last_lines(state_dir: Path, count: int = _SHOWN_LINES) -> tuple[str, ...]:
     """The end of the control plane's log, as far as it can be read."""
     try:
@@ -371,7 +363,8 @@ def terminate(pid: int, state_dir: Path, limit_s: float = STOP_LIMIT_S) -> None:
         if not serves(pid, state_dir):
             return
         try:
-            getattr(psutil.Process(pid), act)()
+            if act == "kill" or not system.ask_to_end(pid):
+                getattr(psutil.Process(pid), act)()
             wait_for(
                 translate("the control plane to end"),
                 lambda: Seen(not serves(pid, state_dir), "running"),

@@ -2,24 +2,56 @@
 
 A child that labkit starts must not get the Ctrl-C a person types in the terminal (labkit stops it in order instead),
 and stopping it must also stop what it started. Two starters of the same cluster must exclude each other. On POSIX that
-is a session or group of its own, a signal to the group, and ``flock``; Windows has other calls for the same things.
-Standard library only.
+is a session or group of its own, a signal to the group, and ``flock``; Windows has other calls for the same things, and
+refuses some that POSIX allows: a look at a process by signal 0, a file opened twice that goes with its first owner.
+What a student's machine runs asks this module and no other (docs/decisions/0019-systems.md). It imports nothing but
+the standard library; psutil, where it is needed, when it is called.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from labkit.waiting import Seen, wait_for
 
-__all__ = ["apart", "aside", "describe_exit", "exclusive", "kill_group", "terminate_group"]
+__all__ = [
+    "EXE",
+    "KERNEL_TRANSPORT",
+    "SHORT_FOLDER",
+    "alive",
+    "apart",
+    "aside",
+    "ask_to_end",
+    "assignment",
+    "describe_exit",
+    "end_group",
+    "ends_on_signals",
+    "exclusive",
+    "interrupt_group",
+    "is_root",
+    "kill_group",
+    "path_begins_with",
+    "read_whole",
+    "reopen",
+    "terminate_group",
+]
+
+EXE = ".exe" if sys.platform == "win32" else ""
+"""The ending of a program's file name."""
+
+KERNEL_TRANSPORT = "tcp" if sys.platform == "win32" else "ipc"
+"""How a kernel of ours is spoken to: by sockets that lie in a folder, where there are such."""
+
+SHORT_FOLDER = None if sys.platform == "win32" else "/tmp"  # noqa: S108
+"""A folder with a short name for temporary ones: a socket's path is limited to a hundred characters."""
 
 
 def apart() -> dict[str, Any]:
@@ -50,16 +82,121 @@ def kill_group(process: subprocess.Popen[Any]) -> None:
     _signal_group(process, "SIGKILL")
 
 
+def interrupt_group(process: subprocess.Popen[Any]) -> bool:
+    """Raise KeyboardInterrupt in a Python child and its own children; false where only an end can be asked for."""
+    if sys.platform == "win32":  # a group of its own is deaf to Ctrl-C there
+        return False
+    _signal_group(process, "SIGINT")
+    return True
+
+
 def _signal_group(process: subprocess.Popen[Any], name: str) -> None:
     if process.poll() is not None:
         return
     if sys.platform == "win32":
-        process.terminate()
+        if name != "SIGTERM" or not _broken_off(process.pid):
+            _end_tree(process)
         return
     try:
         os.killpg(process.pid, getattr(signal, name))
     except ProcessLookupError:
         return
+
+
+def end_group(process: subprocess.Popen[Any]) -> None:
+    """End a child started ``apart`` or ``aside`` with what it started, also what it has left behind; wait for it."""
+    if sys.platform == "win32":
+        _end_tree(process)
+    else:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _end_tree(process: subprocess.Popen[Any]) -> None:
+    """Windows: what a process started is known by its parent alone, so it is looked for before the parent ends."""
+    import psutil
+
+    children = []
+    with suppress(psutil.Error):
+        children = psutil.Process(process.pid).children(recursive=True)
+    process.kill()
+    for child in children:
+        with suppress(psutil.Error):
+            child.kill()
+
+
+def ask_to_end(pid: int) -> bool:
+    """Windows: ask the process *pid*, started ``apart``, to end in order; false where that is done by SIGTERM.
+
+    False, too, when it has another console: nothing but an end without asking can reach it then. What etcd has said
+    to have written is on the disk all the same.
+    """
+    return sys.platform == "win32" and _broken_off(pid)
+
+
+def _broken_off(pid: int) -> bool:
+    """Windows: Ctrl-Break, which reaches a group of its own in this console; Go and Python take it for an interrupt."""
+    if sys.platform == "win32":
+        with suppress(OSError):
+            os.kill(pid, signal.CTRL_BREAK_EVENT)
+            return True
+    return False
+
+
+def alive(pid: int) -> bool:
+    """Whether there is a process *pid*. Without psutil, on Windows, there always is: its number 0 is no question there,
+    it sends Ctrl-C."""
+    try:
+        import psutil
+    except ImportError:
+        if sys.platform == "win32":
+            return True
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True
+        return True
+    return bool(psutil.pid_exists(pid))
+
+
+def is_root() -> bool:
+    """Whether this process may do everything, as in a container; on Windows no user is so."""
+    return sys.platform != "win32" and os.geteuid() == 0
+
+
+def reopen(path: Path) -> IO[bytes]:
+    """Open a file of ``tempfile.NamedTemporaryFile`` a second time, to read it by a position of its own, also when
+    the first owner has closed it. Windows allows that only to whoever agrees with its removal. Raises OSError.
+    """
+    if sys.platform == "win32":
+        return os.fdopen(os.open(path, os.O_RDONLY | os.O_BINARY | os.O_TEMPORARY), "rb")
+    return path.open("rb")
+
+
+def read_whole(file: IO[bytes]) -> str:
+    """All that a file opened by ``reopen`` holds by now; nothing when it has been closed."""
+    if file.closed:
+        return ""
+    file.seek(0)
+    return file.read().decode("utf-8", "replace")
+
+
+def assignment(name: str, value: str) -> str:
+    """A line that sets an environment variable in this system's shell (PowerShell on Windows)."""
+    if sys.platform == "win32":
+        quoted = value.replace("'", "''")
+        return f"$env:{name} = '{quoted}'"
+    return f"export {name}={shlex.quote(value)}"
+
+
+def path_begins_with(folder: Path) -> str:
+    """The line that puts *folder* before PATH, in the same shell."""
+    if sys.platform == "win32":
+        return assignment("PATH", f"{folder};") + " + $env:PATH"
+    return f'export PATH={shlex.quote(str(folder))}:"$PATH"'
 
 
 def describe_exit(status: int) -> str:

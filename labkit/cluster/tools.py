@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from labkit.cluster.base import KUBERNETES_VERSION
+from labkit.cluster.system import EXE
 from labkit.errors import ToolMissing, ToolUnfit
 from labkit.languages import translate
 
@@ -34,7 +35,6 @@ __all__ = [
 ]
 
 _PROBE_LIMIT_S = 20.0
-_EXE = ".exe" if sys.platform == "win32" else ""
 
 
 def find_kubectl() -> Path:
@@ -64,7 +64,7 @@ def choose_kubectl(*folders: Path) -> tuple[Path | None, tuple[tuple[Path, str],
     Looked at are the one on PATH, the one beside this Python, and those in *folders*. None when none fits.
     """
     on_path = shutil.which("kubectl")
-    beside = (folder / f"kubectl{_EXE}" for folder in (Path(sys.executable).parent, *folders))
+    beside = (folder / f"kubectl{EXE}" for folder in (Path(sys.executable).parent, *folders))
     candidates = [*([Path(on_path)] if on_path else []), *(path for path in beside if path.is_file())]
     passed_over = []
     for candidate in dict.fromkeys(candidates):
@@ -87,7 +87,7 @@ def kubectl_version(path: Path) -> str:
     """
     argv = [str(path), "version", "--client", "-o", "json"]
     try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=_PROBE_LIMIT_S, check=True)
+        done = subprocess.run(argv, capture_output=True, encoding="utf-8", timeout=_PROBE_LIMIT_S, check=True)
         version = json.loads(done.stdout)["clientVersion"]["gitVersion"]
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as cause:
         raise ToolUnfit(
@@ -161,7 +161,7 @@ def _packaged_controlplane() -> Path | None:
 
 
 def _built_controlplane() -> Path:
-    return Path(__file__).resolve().parents[2] / "controlplane" / "bin" / f"controlplane{_EXE}"
+    return Path(__file__).resolve().parents[2] / "controlplane" / "bin" / f"controlplane{EXE}"
 
 
 def folder_for_path() -> Path | None:

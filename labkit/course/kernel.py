@@ -13,7 +13,6 @@ import os
 import queue
 import secrets
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -37,7 +36,7 @@ LOOK_S = 0.1
 INTERRUPT_LIMIT_S = 2.0
 """How long an interrupted cell may take to end what it started (kubectl) before its kernel is killed."""
 
-TRANSPORT = "tcp" if sys.platform == "win32" else "ipc"
+TRANSPORT = system.KERNEL_TRANSPORT
 """Sockets in a folder of this person's alone: no port that others could reach, and no warning about it."""
 LONGEST_FOLDER = 60
 """Characters of a temporary folder that leave room for "/labkit-kernel-12345678/kernel-5"; a socket's path has at most
@@ -81,7 +80,7 @@ class CourseKernel:
 
     def __init__(self, *, cwd: Path, environ: Mapping[str, str]) -> None:
         short = TRANSPORT == "tcp" or len(tempfile.gettempdir()) <= LONGEST_FOLDER
-        self._folder = Path(tempfile.mkdtemp(prefix="labkit-kernel-", dir=None if short else "/tmp"))  # noqa: S108
+        self._folder = Path(tempfile.mkdtemp(prefix="labkit-kernel-", dir=None if short else system.SHORT_FOLDER))
         try:
             connection, _ = write_connection_file(
                 str(self._folder / "kernel.json"),
@@ -158,9 +157,8 @@ class CourseKernel:
 
     def _interrupt(self) -> None:
         """Raise KeyboardInterrupt in the running cell, and give it a moment to end."""
-        if sys.platform == "win32":
+        if not system.interrupt_group(self._process):
             return
-        os.killpg(self._process.pid, signal.SIGINT)
         asked, end = self._client.kernel_info(), time.monotonic() + INTERRUPT_LIMIT_S
         while self._busy and self._process.poll() is None and time.monotonic() < end:
             with contextlib.suppress(queue.Empty):

@@ -8,7 +8,6 @@ grader puts stronger walls around this process (``run_begun``); the interface st
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -25,7 +24,7 @@ import labkit
 from labkit.cluster import system, tools
 from labkit.cluster.kubectl import clean_environment
 
-__all__ = ["BEGUN", "Beginning", "Run", "Runner", "end_group", "limited", "run_begun", "run_script"]
+__all__ = ["BEGUN", "Beginning", "Run", "Runner", "limited", "run_begun", "run_script"]
 
 LIMIT_S = 60.0
 CPU_LIMIT_S = 20
@@ -159,24 +158,12 @@ def run_begun(
             except subprocess.TimeoutExpired:
                 status = None
             finally:
-                (end or end_group)(process)
+                (end or system.end_group)(process)
         before, mark, said = _head(err).partition(BEGUN)
         if not mark:
             words = [*before.strip().splitlines()[-1:], *why] or [f"exit status {status}"]
             raise OSError(f"a script's process could not be started: {'; '.join(words)}")
         return Run(None if status in _CPU_ENDED else status, _head(out), "\n".join([said, *why]) if why else said)
-
-
-def end_group(process: subprocess.Popen[bytes]) -> None:
-    """End the group, also what the script has started and left behind."""
-    if sys.platform == "win32":
-        process.kill()
-    else:
-        import signal
-
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 def _head(file: IO[bytes]) -> str:

@@ -29,8 +29,8 @@ from pathlib import Path
 import psutil
 
 import labkit
-from labkit.cluster import tools
-from labkit.exercises.sandbox import BEGUN, Beginning, Run, Runner, end_group, limited, run_begun
+from labkit.cluster import system, tools
+from labkit.exercises.sandbox import BEGUN, Beginning, Run, Runner, limited, run_begun
 from labkit.grading import strays
 from labkit.grading.errors import GradingError
 from labkit.languages import translate
@@ -274,7 +274,7 @@ class Walls:
     def end(self, process: subprocess.Popen[bytes]) -> None:
         """End *process* and all it started, as far as they can be found."""
         _kill(lambda: self._inside(process.pid))
-        end_group(process)
+        system.end_group(process)
         if self.bubblewrap is None and self.uid is not None:
             uid = self.uid
             _kill(lambda: _of_user(uid))

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from labkit.cluster import Cluster, choose, claim, tools
+from labkit.cluster import Cluster, choose, claim, system, tools
 from labkit.cluster.base import Progress, silent
 from labkit.cluster.kubectl import environment
 from labkit.course.environment import kernel_environment
@@ -62,7 +62,7 @@ def _options(root: Path) -> list[str]:
     """Serve the whole copy, so that manifests can be opened too, and show the notebooks first; to this machine only."""
     options = [f"--ServerApp.root_dir={root}", f"--ServerApp.preferred_dir={root / 'notebooks'}"]
     options.append("--ServerApp.ip=127.0.0.1")
-    if hasattr(os, "geteuid") and os.geteuid() == 0:  # a container; Jupyter refuses root unless told
+    if system.is_root():  # a container; Jupyter refuses root unless told
         options.append("--allow-root")
     return options
 

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from labkit.cluster import system
 from labkit.show.doctor import Finding
 
 __all__ = ["clusters", "home"]
@@ -60,7 +61,7 @@ def _running(folder: Path) -> int | None:
             pid = int(json.loads((folder / "cluster.json").read_text(encoding="utf-8"))["pid"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        return pid if _alive(pid) else None
+        return pid if system.alive(pid) else None
     return process.find(folder)
 
 
@@ -68,7 +69,7 @@ def _starting(folder: Path) -> bool:
     """Held or leased by a process that lives: its cluster is about to be ready, or to go."""
     kind, _, rest = folder.name.partition("-")
     owner = rest.partition("-")[0]
-    return kind in ("held", "lease") and owner.isdigit() and _alive(int(owner))
+    return kind in ("held", "lease") and owner.isdigit() and system.alive(int(owner))
 
 
 def _owner(folder: Path, pid: int) -> str:
@@ -77,15 +78,9 @@ def _owner(folder: Path, pid: int) -> str:
     if kind == "lease":
         return f"ends with Jupyter, process {owner}"
     if kind == "held":
-        return f"ends with process {owner}" if owner.isdigit() and _alive(int(owner)) else f"without owner: kill {pid}"
+        return (
+            f"ends with process {owner}"
+            if owner.isdigit() and system.alive(int(owner))
+            else f"without owner: kill {pid}"
+        )
     return "ends with labkit stop"
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
