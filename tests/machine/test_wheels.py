@@ -383,6 +383,13 @@ def test_an_interrupt_ends_the_compiler_and_leaves_the_wheels_as_they_were(stand
     assert stand_in.seen() == before
 
 
+def test_wheels_that_all_fit_stay_where_they_are(stand_in: StandIn) -> None:
+    stand_in.tell("fail")
+    before = stand_in.into.stat().st_ino
+    assert len(stand_in.build(built_wheels.own_target().name)) == 2
+    assert stand_in.into.stat().st_ino == before
+
+
 def test_wheels_of_other_sources_are_not_carried_over(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(building, "_digest", lambda _, tag: f"tomorrow: {tag}" if tag != "any" else "as today: any")
     stand_in.tell("", HEADERS["windows_amd64"])

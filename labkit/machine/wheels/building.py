@@ -72,6 +72,9 @@ def build(checkout: Checkout, targets: Sequence[Target], out: TextIO, *, into: P
     with alone(checkout, out):
         _expect_ours(into)
         kept = {path.name: path for path in fitting(checkout, into)}
+        there = {path.name for path in into.glob("*.whl")}
+        if there == kept.keys() and {"any", *(target.tag for target in targets)} <= {_tag(name) for name in there}:
+            return tuple(_measured(path) for path in sorted(kept.values()))
         with replacing(into) as new:
             new.mkdir()
             sources = {name: _copied(path, new) for name, path in kept.items()}
@@ -90,6 +93,8 @@ def build(checkout: Checkout, targets: Sequence[Target], out: TextIO, *, into: P
 def fitting(checkout: Checkout, folder: Path) -> tuple[Path, ...]:
     """The wheels in *folder* that are whole, and were made of what the checkout holds today."""
     made = read_stamp(folder / _SOURCES)
+    if not made or not checkout.pyproject.is_file():
+        return ()
     try:
         lines = (folder / _SUMS).read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -98,11 +103,18 @@ def fitting(checkout: Checkout, folder: Path) -> tuple[Path, ...]:
     good = []
     for sha256, _, name in (line.partition("  ") for line in lines):
         path = folder / name
-        tag = "any" if name.endswith("-any.whl") else name.removesuffix(".whl").rpartition("-")[2]
-        digest = now.setdefault(tag, _digest(checkout, tag))
+        tag = _tag(name)
+        if tag not in now:
+            now[tag] = _digest(checkout, tag)
+        digest = now[tag]
         if made.get(name) == digest and path.is_file() and _measured(path).sha256 == sha256:
             good.append(path)
     return tuple(good)
+
+
+def _tag(name: str) -> str:
+    """The platform part of a wheel's name."""
+    return name.removesuffix(".whl").rpartition("-")[2]
 
 
 def _digest(checkout: Checkout, tag: str) -> str:
