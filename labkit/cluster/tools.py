@@ -24,6 +24,7 @@ from labkit.errors import ToolMissing, ToolUnfit
 from labkit.languages import translate
 
 __all__ = [
+    "builds_here",
     "choose_kubectl",
     "find_controlplane",
     "find_kubectl",
@@ -120,7 +121,7 @@ def find_controlplane() -> Path:
     for path in (_packaged_controlplane(), _built_controlplane()):
         if path is not None and _executable(path):
             return path
-    checkout = _built_controlplane().parents[1].is_dir()
+    checkout = builds_here()
     raise ToolMissing(
         translate("the embedded control plane is not there"),
         evidence=translate("no package labkit_controlplane, no {path}", path=_built_controlplane())
@@ -130,6 +131,11 @@ def find_controlplane() -> Path:
         if checkout
         else translate("install the wheel labkit_controlplane of this platform; or use --cluster minikube"),
     )
+
+
+def builds_here() -> bool:
+    """Whether labkit lies in a checkout of its repository, where make setup builds the control plane."""
+    return _built_controlplane().parents[1].is_dir()
 
 
 def given_controlplane(environ: Mapping[str, str]) -> Path | None:

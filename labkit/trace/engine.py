@@ -206,7 +206,9 @@ class Engine:
             raise ToolMissing(
                 translate("a trace needs the control plane's program on this machine, whatever the cluster"),
                 evidence=missing.evidence or missing.state,
-                next_act=translate("make setup builds it; or set LABKIT_CONTROLPLANE to one"),
+                next_act=translate("make setup builds it; or set LABKIT_CONTROLPLANE to one")
+                if tools.builds_here()
+                else translate("install the wheel labkit_controlplane of this platform"),
             ) from missing
         self._child = _Child(executable)
         return self._child

@@ -21,6 +21,7 @@ from labkit.errors import MachineError, ToolMissing
 from labkit.machine import doctor, leftovers
 from labkit.machine.checkout import Checkout
 from labkit.show.doctor import Finding, show, text
+from labkit.trace.engine import Engine
 from tests.machine.conftest import Miniature
 
 PROJECT = tomllib.loads(Checkout.here().pyproject.read_text(encoding="utf-8"))["project"]
@@ -139,6 +140,8 @@ def test_an_installed_labkit_is_looked_at_by_its_packages_and_mended_by_pip(
     with pytest.raises(ToolMissing, match=r"(?s)no package labkit_controlplane beside .*install the wheel") as raised:
         tools.find_controlplane()
     assert "make setup" not in str(raised.value)
+    with pytest.raises(ToolMissing, match=r"(?s)a trace needs.*install the wheel labkit_controlplane of this platform$"):
+        Engine().ask({})
 
 
 def test_a_kubectl_that_is_too_old_is_passed_over_by_name(path: Path) -> None:
