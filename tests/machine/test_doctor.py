@@ -140,7 +140,7 @@ def test_an_installed_labkit_is_looked_at_by_its_packages_and_mended_by_pip(
     with pytest.raises(ToolMissing, match=r"(?s)no package labkit_controlplane beside .*install the wheel") as raised:
         tools.find_controlplane()
     assert "make setup" not in str(raised.value)
-    with pytest.raises(ToolMissing, match=r"(?s)a trace needs.*install the wheel labkit_controlplane of this platform$"):
+    with pytest.raises(ToolMissing, match=r"(?s)a trace needs.*install the wheel labkit_controlplane of"):
         Engine().ask({})
 
 
