@@ -83,3 +83,27 @@ def test_a_group_is_ended_with_its_grandchildren(how: Callable[[], dict[str, Any
 )
 def test_an_exit_status_in_words(status: int, words: str) -> None:
     assert system.describe_exit(status) == words
+
+
+def test_a_look_at_a_process_leaves_it_as_it_is() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        assert system.alive(child.pid)
+        assert child.poll() is None
+    finally:
+        child.kill()
+        child.communicate()
+    assert not system.alive(child.pid)
+
+
+def test_a_variable_is_set_whatever_its_value_holds(tmp_path: Path) -> None:
+    value = """a 'b' "c" $d"""
+    shown = f'{system.assignment("ONE", value)}; {system.path_begins_with(tmp_path)}; echo "$ONE|$PATH"'
+    done = subprocess.run(["/bin/sh", "-c", shown], env={"PATH": "/bin"}, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{value}|{tmp_path}:/bin\n"
+
+
+def test_a_powershell_doubles_the_quotes_of_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert system.assignment("ONE", "it's") == "$env:ONE = 'it''s'"
+    assert system.path_begins_with(Path("bin")) == "$env:PATH = 'bin;' + $env:PATH"
