@@ -52,7 +52,7 @@ WITHOUT_CLUSTER = [
     "test_magics.py",
 ]
 """Tests run once more with POSIX hidden; those that ask for a cluster are left out. ``resources`` is pure Python
-without a call of the system, and has a thousand tests: its modules are imported, no more.
+without a call of the system, and has a thousand tests; those of the other rooms start kernels and clusters.
 """
 
 
@@ -184,7 +184,7 @@ def test_unit_tests_pass_with_posix_hidden() -> None:
     tests = [str(Path("tests", name)) for name in WITHOUT_CLUSTER]
     done = _run("pytest", "-p", "tests.not_posix", "-p", "no:cacheprovider", "-q", "-n0", *tests)
     assert done.returncode == 0, done.stdout[-3000:]
-    assert int(done.stdout.rpartition(" passed")[0].split()[-1]) > 500
+    assert int(done.stdout.rpartition(" passed")[0].split()[-1]) > 300
 
 
 CONTROL_PLANE = """
